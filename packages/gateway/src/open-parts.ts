@@ -1,6 +1,6 @@
 /** Builds the parts of a gateway, each from those before it. */
 import { type Clock, type Ids, systemClock, systemIds } from "@tau/ai";
-import type { Closers } from "@tau/ai/internal";
+import { type Closers, getErrorMessage } from "@tau/ai/internal";
 import type { SettingsManager } from "@tau/config/settings";
 import type { ExtensionsParams } from "@tau/extensions";
 import { getGatewayFiles } from "@tau/protocol/node";
@@ -37,6 +37,7 @@ import { SessionIndex } from "./sessions/session-index.ts";
 import { StoredSessions } from "./sessions/stored-sessions.ts";
 import { SessionWatch } from "./sessions/session-watch.ts";
 import type { GatewaySettings } from "./settings.ts";
+import { Shares } from "./shares/shares.ts";
 import { openStores } from "./stores.ts";
 
 export interface PartsOptions {
@@ -246,6 +247,9 @@ export async function openParts(
     });
   }
 
+  const shares = new Shares({ agentDir, clock, ids });
+  await shares.removeExpired().catch((error: unknown) => log(`Old shares were not removed: ${getErrorMessage(error)}`));
+
   return {
     version,
     agentDir,
@@ -270,6 +274,7 @@ export async function openParts(
         ids,
         hasSession: (sessionId) => sessionIndex.has(sessionId),
       }),
+    shares,
     subscriptions,
     sessionWatch,
     cluster,

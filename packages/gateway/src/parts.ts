@@ -21,6 +21,7 @@ import type { OpenSessions } from "./sessions/open-sessions.ts";
 import type { SessionList } from "./sessions/session-list.ts";
 import type { SessionWatch } from "./sessions/session-watch.ts";
 import type { GatewaySettings } from "./settings.ts";
+import type { Shares } from "./shares/shares.ts";
 
 /** The parts of a gateway, as requests see them. Each owns its own state. */
 export interface GatewayParts {
@@ -63,6 +64,8 @@ export interface GatewayParts {
   readonly mcpClients: McpClients;
   /** The sessions that webhooks share by name. */
   readonly sessionKeys: SessionKeys;
+  /** Pages of sessions that whoever has their address may read. */
+  readonly shares: Shares;
   /** Writes a line to the gateway's own log. */
   readonly log: (line: string) => void;
 }

@@ -1,6 +1,6 @@
 /** The settings of the gateway. They are the user's alone: a project must not open doors. */
 import type { Field } from "../fields/field.ts";
-import { list, nonEmptyText, oneOf, scalar, wholeNumber } from "../fields/kinds.ts";
+import { flag, list, nonEmptyText, oneOf, scalar, wholeNumber } from "../fields/kinds.ts";
 import { channelSettings } from "./channel-settings.ts";
 import { group, mapSetting, setting } from "./node.ts";
 import { scheduleSettings } from "./schedule-settings.ts";
@@ -135,6 +135,12 @@ export const gatewaySettings = {
         description: "How old a message may be when it is injected after a restart, in milliseconds.",
         project,
       }),
+    }),
+    shares: setting(flag, {
+      default: false,
+      description:
+        "Whether links of `tau sessions share --link` and `/share link` open. Whoever has one can read its page.",
+      project,
     }),
     hooks: mapSetting(hook, { by: "the name in the address", description: "Webhooks.", project }),
     ...channelSettings,

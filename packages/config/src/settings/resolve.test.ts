@@ -123,6 +123,7 @@ describe("merging", () => {
         session: { scope: "per-account-channel-peer", identityLinks: {} },
         lanes: { global: 64, subagents: 8, scheduled: 1 },
         queue: { mode: "steer", debounceMs: 500, cap: 20, drop: "summarise", ttlMs: 600_000 },
+        shares: false,
         hooks: {},
       },
       theme: "system",

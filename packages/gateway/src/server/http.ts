@@ -59,7 +59,8 @@ export async function answerHttp(
     // The client is gone.
     if (socket.destroyed) return;
     const fault = toFault(error);
-    if (fault.code === "internal") parts.log(`${request.method} ${getPath(request)}: ${getErrorMessage(error)}`);
+    if (fault.code === "internal")
+      parts.log(`${request.method} ${hideToken(getPath(request))}: ${getErrorMessage(error)}`);
     if (response.headersSent) return void response.destroy();
     send(response, { ...toErrorAnswer(fault), body: toErrorBody(routes, getPath(request), fault) });
   } finally {
@@ -135,6 +136,9 @@ function toErrorBody(routes: readonly Route[], path: string, fault: GatewayFault
 function getPath({ url = "" }: IncomingMessage): string {
   return url.startsWith("/") ? url.replace(/[?#].*$/s, "") : "";
 }
+
+/** The address of a shared page has its token in it, which no log may have. */
+const hideToken = (path: string): string => path.replace(/^(\/share\/).*$/s, "$1…");
 
 async function readBody({ method, body = "json" }: Route, request: IncomingMessage): Promise<unknown> {
   if (method === "GET") return undefined;

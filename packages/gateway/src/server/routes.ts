@@ -3,6 +3,7 @@ import { channelRoutes } from "../http/channel-routes.ts";
 import { chatRoutes } from "../http/chat-routes.ts";
 import { hookRoutes } from "../http/hook-routes.ts";
 import { mcpRoutes } from "../http/mcp-routes.ts";
+import { shareRoutes } from "../http/share-routes.ts";
 import { healthRoutes } from "./health-route.ts";
 import { pairRoutes } from "./pair-routes.ts";
 import type { Route } from "./route.ts";
@@ -14,6 +15,7 @@ export const ownRoutes: readonly Route[] = [
   ...hookRoutes,
   ...channelRoutes,
   ...mcpRoutes,
+  ...shareRoutes,
 ];
 
 type RouteMatch =

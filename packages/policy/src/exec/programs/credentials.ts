@@ -108,6 +108,12 @@ export const credentials: Programs = {
         says: "$n $c changes who may use the gateway.",
         words: /^gateway revoke(?: |$)/,
       },
+      {
+        does: "critical exfiltration",
+        says: "$n $c lets whoever has a link read a session.",
+        words: /^sessions share(?: |$)/,
+        arg: /^--link$/,
+      },
       { does: "critical persistence", says: "$n $c changes tau's settings.", words: /^config (?:un)?set(?: |$)/ },
       { does: "critical persistence", says: "$n $c changes which projects tau trusts.", words: /^trust(?: |$)/ },
       {

@@ -57,6 +57,7 @@ describe("no command reads what lets somebody into tau:", () => {
     ["node --no-warnings /opt/pi/dist/bundle/cli.js auth check --credentials --provider x", context],
     ["bun run dist/tau.cjs auth print-bearer-token", context],
     ["bash -c 'tau auth print-api-key --provider x'", context],
+    ["tau sessions share --without output --link", context],
     ["tau gateway pair ABCD1234 --scopes admin", context],
     ["env TAU_DIR=/home/me/.tau tau gateway revoke local", context],
     ["tau config set policy.profile permissive", context],
