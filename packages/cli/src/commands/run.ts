@@ -24,6 +24,7 @@ const runners: Readonly<Record<string, Runner | Readonly<Record<string, Runner>>
     restore: async (args, io) => (await import("./sessions-delete.ts")).restoreSessions(args, io),
     export: async (args, io) =>
       await untilInterrupted((await import("./sessions-export.ts")).exportSession(args, io), io),
+    share: async (args, io) => (await import("./sessions-share.ts")).shareSession(args, io),
     import: async (args, io) => (await import("./sessions-import.ts")).importFile(args, io),
     repair: async (args, io) => await untilInterrupted((await import("./sessions-repair.ts")).repair(args, io), io),
   },

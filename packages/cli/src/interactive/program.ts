@@ -35,8 +35,8 @@ export interface Program {
   readChangelog(): Promise<string | undefined>;
   /** Writes a text about the terminal and the session to the directory of tau, without keys; resolves to the path. */
   writeDebugLog(text: string): Promise<string>;
-  /** How files are shared; a text if that is not possible, which says why. */
-  findSharing(): Promise<Sharing | string>;
+  /** How pages are shared; a text if that is not possible, which says why. */
+  findSharing(kind: "gist" | "link"): Promise<Sharing | string>;
 }
 
 /** A session with a scripted model, in a project of its own. */
@@ -51,8 +51,8 @@ export interface DemoSession {
 export interface Sharing {
   /** A file that only its owner can read. */
   path: string;
-  /** Makes a secret gist of the file; resolves to its address. */
-  send(): Promise<string>;
+  /** Makes a secret gist or a link of the file; resolves to its address, and what else there is to say. */
+  send(page?: { sessionId: string; title: string }): Promise<string>;
   /** Removes the file. */
   close(): Promise<void>;
 }

@@ -14,7 +14,7 @@ import { listConfigured, listProviders, login, logout } from "./commands/connect
 import { showExtensions } from "./commands/extensions.ts";
 import { writeDebugLog } from "./commands/debug.ts";
 import { toggleFast } from "./commands/fast.ts";
-import { exportSession, importFile, share, writeBugReport } from "./commands/files.ts";
+import { exportSession, importFile, writeBugReport } from "./commands/files.ts";
 import { offerFiles } from "./commands/files-too.ts";
 import { manageLlama } from "./commands/llama.ts";
 import { chooseModel, chooseScopedModels, listModels } from "./commands/models.ts";
@@ -26,6 +26,7 @@ import { answerQuestions, editQueue } from "./commands/queue.ts";
 import { showKeys } from "./commands/keys.ts";
 import { resume } from "./commands/sessions.ts";
 import { changeSettings } from "./commands/settings.ts";
+import { share } from "./commands/share.ts";
 import { chooseRole, listRoles } from "./commands/roles.ts";
 import { chooseTheme, listThemes } from "./commands/theme.ts";
 import { chooseThinking, listLevels } from "./commands/thinking.ts";

@@ -35,7 +35,7 @@ const singleWordHints: Readonly<Record<string, string>> = {
   session: "Use tau sessions.",
   history: "Use tau sessions.",
   export: "Use tau sessions export.",
-  share: "Use /share in a session, or tau sessions export.",
+  share: "Use tau sessions share, or /share in a session.",
   model: "Use tau models to list them, or tau --model NAME.",
   settings: "Use tau config.",
   set: "Use tau config set.",

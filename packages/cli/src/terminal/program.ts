@@ -37,7 +37,10 @@ export function createProgram(io: Io, others: OtherSessions): Program {
     readChangelog: () => readChangelog(),
     writeDebugLog: async (text) =>
       await (await import("./debug-log.ts")).writeDebugLog(text, { agentDir: getAgentDir(io), redact }),
-    findSharing: async () => await (await import("./share.ts")).findSharing(io.env),
+    findSharing: async (kind) =>
+      kind === "gist"
+        ? await (await import("./share.ts")).findSharing(io.env)
+        : await (await import("../gateway/share-link.ts")).findLinkSharing(io),
   };
 }
 

@@ -1,5 +1,6 @@
 import { chmod, mkdir, readdir, readFile, rename, stat, writeFile } from "node:fs/promises";
 import { join } from "node:path";
+import { Shares } from "@tau/gateway";
 import { SessionManager } from "@tau/harness";
 import { toPlainText } from "@tau/tui";
 import { describe, expect, onTestFinished, test, vi } from "vitest";
@@ -141,6 +142,42 @@ describe("/share", () => {
     expect(page).toContain("a question");
     expect(page).not.toContain(secret);
     expect(await readFile(join(app.directory, "gh-arguments"), "utf8")).toMatch(/^gist create \S+session\.html\n$/);
+  });
+});
+
+describe("/share file and /share link", () => {
+  test("write what was chosen into one page, without secrets", async () => {
+    const app = await openWithAnswer();
+    run(app, "/share file my page.html");
+    await app.sees("What should be in the page?");
+    app.press("enter");
+    await app.sees(/Written to .*my page\.html/);
+    const page = await readFile(join(app.directory, "my page.html"), "utf8");
+    expect(page).toContain("a question");
+    expect(page).not.toContain(secret);
+    run(app, "/share somewhere");
+    await app.sees("/share file [PATH], or /share link");
+  });
+
+  test("a link is made only where the setting allows it, and opens what was chosen", async () => {
+    const off = await openWithAnswer({ columns: 200 });
+    run(off, "/share link");
+    await off.sees("tau config set gateway.shares true");
+    const app = await openWithAnswer({
+      columns: 200,
+      prepare: async ({ agentDir }) => {
+        const settings = { defaultModel: "acme/small", gateway: { shares: true } };
+        await writeFile(join(agentDir, "settings.json"), JSON.stringify(settings));
+      },
+    });
+    run(app, "/share link");
+    await app.sees("Whoever has the link can read all branches for 7 days.");
+    app.press("enter");
+    await app.sees(/Shared: http:\/\/127\.0\.0\.1:7433\/share\/[\w-]{43}/);
+    const [, token] = /\/share\/([\w-]{43})/.exec(await app.screen())!;
+    const page = (await new Shares({ agentDir: app.agentDir }).open(token!))!.toString();
+    expect(page).toContain("a question");
+    expect(page).not.toContain(secret);
   });
 });
 

@@ -35,7 +35,7 @@ const table = {
     description: "Open a copy of a session file, with --keep-directory in its own directory",
     argument: "PATH",
   },
-  share: { description: "Make a secret gist of this session" },
+  share: { description: "Share this session as a secret gist, a file or a link", argument: "KIND" },
   copy: { description: "Copy the last answer, or a block of code in it by its number", argument: "N" },
   queue: { description: "Edit or remove queued messages", yields: true },
   approve: { description: "Answer open questions" },

@@ -1,4 +1,4 @@
-/** Commands that write a session to a file, read one, or share it. */
+/** Commands that write a session to a file, or read one. */
 import type { Interface } from "../interface.ts";
 import { openSession } from "./sessions.ts";
 
@@ -24,26 +24,7 @@ export async function importFile(ui: Interface, argument: string): Promise<void>
 }
 
 /** Completion puts quotes around a path with blanks. */
-const unquote = (path = ""): string => /^(["'])([^]*)\1$/.exec(path)?.[2] ?? path;
-
-export async function share(ui: Interface): Promise<void> {
-  const sharing = await ui.program.findSharing();
-  if (typeof sharing === "string") return ui.say(sharing, "warning");
-  try {
-    await ui.client.execute({ type: "export_html", outputPath: sharing.path, redact: true });
-    const { userMessages, assistantMessages, toolResults } = await ui.client.execute({ type: "get_session_stats" });
-    const what = `${userMessages} messages of yours, ${assistantMessages} answers and ${toolResults} results of tools`;
-    const hint = `All branches leave this machine: ${what}. Keys and what looks like one are left out. Look first: ${sharing.path}`;
-    const items = [
-      { value: "no", label: "Do not share" },
-      { value: "yes", label: "Make a secret gist", description: "Whoever has its address can read it." },
-    ];
-    if ((await ui.choose("Share this session?", items, { hint })) !== "yes") return;
-    ui.say(`Shared: ${await sharing.send()}`);
-  } finally {
-    await sharing.close();
-  }
-}
+export const unquote = (path = ""): string => /^(["'])([^]*)\1$/.exec(path)?.[2] ?? path;
 
 export async function writeBugReport(ui: Interface, argument: string): Promise<void> {
   const description = argument === "" ? await ui.ask("What went wrong?") : argument;
