@@ -102,8 +102,10 @@ function start(request: SpawnRequest): RunningProcess {
     signal(name, target = "process") {
       const hasEnded = child.exitCode !== null || child.signalCode !== null;
       if (child.pid === undefined || (hasEnded && target === "process")) return;
+      const ending = planSignal(child.pid, name, target, process.platform);
+      if (ending.kind === "program") return runAside(ending.argv);
       try {
-        process.kill(target === "group" ? -child.pid : child.pid, name);
+        process.kill(ending.pid, name);
       } catch (error) {
         // It has ended, or runs as another user by now.
         const { code } = error as NodeJS.ErrnoException;
@@ -111,6 +113,32 @@ function start(request: SpawnRequest): RunningProcess {
       }
     },
   };
+}
+
+type SignalPlan = { kind: "signal"; pid: number } | { kind: "program"; argv: readonly [string, ...string[]] };
+
+const endingSignals: ReadonlySet<NodeJS.Signals> = new Set(["SIGKILL", "SIGTERM", "SIGINT", "SIGHUP", "SIGQUIT"]);
+
+/** Windows has no process groups, but a program that ends a process with all that it has started. Pure. */
+export function planSignal(
+  pid: number,
+  name: NodeJS.Signals,
+  target: "process" | "group",
+  platform: NodeJS.Platform,
+  systemRoot = process.env["SystemRoot"] ?? "C:\\Windows",
+): SignalPlan {
+  if (target === "process") return { kind: "signal", pid };
+  if (platform !== "win32") return { kind: "signal", pid: -pid };
+  if (!endingSignals.has(name)) return { kind: "signal", pid };
+  // By its path: Windows would look for the name in the working directory first.
+  return { kind: "program", argv: [`${systemRoot}\\System32\\taskkill.exe`, "/pid", String(pid), "/T", "/F"] };
+}
+
+/** It has nothing to say that matters: what has ended already is no failure. */
+function runAside([program, ...args]: readonly [string, ...string[]]): void {
+  nodeSpawn(program, args, { stdio: "ignore", windowsHide: true })
+    .once("error", () => undefined)
+    .unref();
 }
 
 /** A program that has failed does not read its input, and says itself why. */
