@@ -4,11 +4,12 @@
  * at the nearest directory above it that exists. The target of a link is watched like the link. In a directory every
  * entry is reported, but nothing below its subdirectories.
  */
-import { type FSWatcher, lstatSync, readlinkSync, type Stats, statSync, watch } from "node:fs";
-import { basename, dirname, relative, resolve, sep } from "node:path";
+import { lstatSync, readlinkSync, type Stats, statSync } from "node:fs";
+import { dirname, relative, resolve, sep } from "node:path";
 import { type Clock } from "@tau/ai";
 import { getErrorMessage } from "@tau/ai/internal";
 import { systemCode } from "@tau/tools/platform";
+import { SharedWatchers } from "./shared-watchers.ts";
 
 export interface FileWatch {
   close(): void;
@@ -36,13 +37,16 @@ type Targets = Map<string, Set<string> | undefined>;
 
 interface Watched {
   readonly inode: string;
-  readonly watcher: FSWatcher;
+  readonly names: Set<string> | undefined;
+  readonly stop: () => void;
 }
+
+/** The system's watchers belong to the process. */
+const sharedWatchers = new SharedWatchers();
 
 /** `paths` are files and directories, which need not exist. */
 export function watchFiles(paths: readonly string[], { clock, onChange, onError }: WatchOptions): FileWatch {
   const watched = new Map<string, Watched>();
-  let targets: Targets = new Map();
   let cancelTimer: (() => void) | undefined;
   let isClosed = false;
 
@@ -57,33 +61,32 @@ export function watchFiles(paths: readonly string[], { clock, onChange, onError 
     onChange();
   };
   const updateWatchers = () => {
-    targets = getTargets(paths);
-    for (const [path, { inode }] of watched) {
-      if (!targets.has(path) || getInode(getStat(path)) !== inode) unwatch(path);
+    const targets = getTargets(paths);
+    for (const [path, { inode, names }] of watched) {
+      const isSame = targets.has(path) && isEqual(targets.get(path), names) && getInode(getStat(path)) === inode;
+      if (!isSame) unwatch(path);
     }
-    for (const path of targets.keys()) {
+    for (const [path, names] of targets) {
       if (watched.has(path)) continue;
-      if (watched.size < maxWatched) watchPath(path);
+      if (watched.size < maxWatched) watchPath(path, names);
       else return onError(`${path} is not watched: there are more than ${maxWatched} files and directories.`);
     }
   };
   const unwatch = (path: string) => {
-    watched.get(path)?.watcher.close();
+    watched.get(path)?.stop();
     watched.delete(path);
   };
-  const watchPath = (path: string) => {
+  const watchPath = (path: string, names: Set<string> | undefined) => {
     const inode = getInode(getStat(path));
     try {
-      const watcher = watch(path, { persistent: false }, (_kind, changed) => {
-        const names = targets.get(path);
-        // A directory that is itself moved or removed reports its own name.
-        if (names === undefined || changed === null || names.has(changed) || changed === basename(path)) startTimer();
+      const stop = sharedWatchers.watch(path, inode, names, {
+        onChange: startTimer,
+        onError: (error) => {
+          unwatch(path);
+          onError(`${path} is no longer watched: ${getErrorMessage(error)}.`);
+        },
       });
-      watcher.on("error", (error) => {
-        unwatch(path);
-        onError(`${path} is no longer watched: ${getErrorMessage(error)}.`);
-      });
-      watched.set(path, { inode, watcher });
+      watched.set(path, { inode, names, stop });
     } catch (error) {
       // It was removed meanwhile. The nearest directory that is left is watched next time.
       if (systemCode(error) === "ENOENT") startTimer();
@@ -102,6 +105,9 @@ export function watchFiles(paths: readonly string[], { clock, onChange, onError 
     },
   };
 }
+
+const isEqual = (one: Set<string> | undefined, other: Set<string> | undefined): boolean =>
+  one === other || (one?.size === other?.size && [...(one ?? [])].every((name) => other?.has(name)));
 
 /** Links may form a circle. */
 const maxLinks = 8;
