@@ -54,11 +54,18 @@ export function decideGrants(state: LaneState, limits: LaneLimits): readonly Pla
   state.held.forEach(take);
   const granted: PlaceRequest[] = [];
   const isPossible = ({ lanes }: PlaceRequest) => lanes.every((lane) => counts[lane] < limits[lane]);
-  // Thousands may wait while all lanes are full: they are not put in order for nothing.
-  for (const request of orderWaiting(state, isPossible)) {
+  // Thousands may wait while all lanes are full: they are not put in order for nothing, and not looked at to the last.
+  const wanted = new Set<LaneName>();
+  const isWanted = (request: PlaceRequest) => {
+    if (!isPossible(request)) return false;
+    for (const lane of request.lanes) wanted.add(lane);
+    return true;
+  };
+  for (const request of orderWaiting(state, isWanted)) {
     if (!isPossible(request)) continue;
     take(request);
     granted.push(request);
+    if ([...wanted].every((lane) => counts[lane] >= limits[lane])) break;
   }
   return granted;
 }
@@ -103,6 +110,7 @@ export function* orderWaiting(
 
 /** The granted requests hold their places. */
 export function grantAll(state: LaneState, granted: readonly PlaceRequest[]): LaneState {
+  if (granted.length === 0) return state;
   const waiting = new Map(state.waiting);
   for (const { sessionId } of granted) {
     const [, ...others] = waiting.get(sessionId) ?? [];
