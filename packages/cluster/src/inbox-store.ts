@@ -240,6 +240,11 @@ const createView = (known: ReadonlyMap<string, SessionRecords>): InboxStore["mes
     return undefined;
   },
   ofSession: (sessionId) => known.get(sessionId)?.table.ofSession(sessionId) ?? [],
+  getWaitingBytes(sender) {
+    let bytes = 0;
+    for (const { table } of known.values()) bytes += table.getWaitingBytes(sender);
+    return bytes;
+  },
   get counts() {
     const sum = { waiting: 0, dead: 0 };
     for (const { table } of known.values()) {

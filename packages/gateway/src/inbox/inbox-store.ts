@@ -10,7 +10,7 @@ import { type InboxRecord, MessageTable } from "./records.ts";
  * message that has an outcome keeps it: later outcomes are ignored.
  */
 export interface InboxStore {
-  readonly messages: Pick<MessageTable, "get" | "all" | "ofSession" | "findRequest" | "counts">;
+  readonly messages: Pick<MessageTable, "get" | "all" | "ofSession" | "findRequest" | "getWaitingBytes" | "counts">;
   /** `replaces` is a message that was given up: it is forgotten in the same moment. */
   accept(message: StoredMessage, replaces?: string): Promise<void>;
   /** Messages are about to be handed to their session as one, or as a command. */

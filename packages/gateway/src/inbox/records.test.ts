@@ -62,6 +62,17 @@ test("a table and its snapshot are the same state, whatever was written", () => 
   fc.assert(property);
 });
 
+test("the bytes of a sender's messages that wait are those of the messages themselves, whatever was written", () => {
+  fc.assert(
+    fc.property(fc.array(records, { maxLength: 30 }), (list) => {
+      const table = take(list);
+      const waiting = [...table.all()].filter(({ state }) => state === "waiting");
+      expect(table.getWaitingBytes("")).toBe(waiting.reduce((sum, { text }) => sum + Buffer.byteLength(text), 0));
+      expect(table.getWaitingBytes("somebody else")).toBe(0);
+    }),
+  );
+});
+
 test("a message that has an outcome keeps it", () => {
   const dead: InboxRecord = { type: "settled", ids: ["a"], outcome: { kind: "dead", reason: "first" } };
   const table = take([

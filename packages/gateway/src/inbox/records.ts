@@ -1,4 +1,5 @@
 /** The records of an inbox, and the state that they lead to. Pure. */
+import { getBytes, getSender } from "./waiting-bytes.ts";
 import type { Handover, MessageOutcome, RequestRecord, StoredMessage } from "./message.ts";
 
 export type InboxRecord =
@@ -22,6 +23,8 @@ export class MessageTable {
   /** Messages by session. */
   readonly #bySession = new Map<string, Map<string, StoredMessage>>();
   #deadCount = 0;
+  /** Bytes of the messages that wait, by sender. */
+  readonly #waitingBytes = new Map<string, number>();
   /** By key, oldest first. */
   readonly #requests = new Map<string, RequestRecord>();
   readonly #maxRequests: number;
@@ -40,6 +43,11 @@ export class MessageTable {
 
   ofSession(sessionId: string): Iterable<StoredMessage> {
     return this.#bySession.get(sessionId)?.values() ?? [];
+  }
+
+  /** Counts the bytes of a sender's messages that wait. */
+  getWaitingBytes(sender: string): number {
+    return this.#waitingBytes.get(sender) ?? 0;
   }
 
   /** Finds what became of the message that a request with this key brought. */
@@ -66,6 +74,7 @@ export class MessageTable {
     this.#messages.clear();
     this.#bySession.clear();
     this.#requests.clear();
+    this.#waitingBytes.clear();
     this.#deadCount = 0;
   }
 
@@ -128,6 +137,8 @@ export class MessageTable {
 
   #set(message: StoredMessage): void {
     const before = this.#messages.get(message.id);
+    if (before) this.#countWaiting(before, -1);
+    this.#countWaiting(message, 1);
     this.#messages.set(message.id, message);
     const ofSession = this.#bySession.get(message.sessionId) ?? new Map<string, StoredMessage>();
     this.#bySession.set(message.sessionId, ofSession.set(message.id, message));
@@ -145,9 +156,18 @@ export class MessageTable {
     const request = message.requestKey === undefined ? undefined : this.#requests.get(message.requestKey);
     if (request?.messageId === id) this.#requests.set(message.requestKey!, { ...request, outcome });
     if (message.state === "dead") this.#deadCount--;
+    this.#countWaiting(message, -1);
     this.#messages.delete(id);
     const ofSession = this.#bySession.get(message.sessionId);
     ofSession?.delete(id);
     if (ofSession?.size === 0) this.#bySession.delete(message.sessionId);
+  }
+
+  #countWaiting(message: StoredMessage, sign: 1 | -1): void {
+    if (message.state !== "waiting") return;
+    const sender = getSender(message);
+    const bytes = this.getWaitingBytes(sender) + sign * getBytes(message);
+    if (bytes > 0) this.#waitingBytes.set(sender, bytes);
+    else this.#waitingBytes.delete(sender);
   }
 }

@@ -130,7 +130,8 @@ export class SessionInbox {
       throw new GatewayError("rate_limited", text);
     }
     const message: StoredMessage = { ...draft, id: ids(), acceptedAt: clock.now(), state: "waiting" };
-    const release = this.#parts.waitingBytes.reserve(draft, store.messages.all(), devices.maxWaitingBytes);
+    const getStored = (sender: string) => store.messages.getWaitingBytes(sender);
+    const release = this.#parts.waitingBytes.reserve(draft, getStored, devices.maxWaitingBytes);
     await store.accept(message, replaces).finally(release);
     const answer = this.#answers.add(message.id);
     for (const dropped of admission.drops) await this.#drop(dropped, queue.drop === "summarise");

@@ -1,6 +1,6 @@
 /** How many bytes the messages of one sender have that wait, in all sessions together. */
 import { GatewayError } from "../errors.ts";
-import type { InboxMessage, StoredMessage } from "./message.ts";
+import type { InboxMessage } from "./message.ts";
 
 type Draft = Pick<InboxMessage, "text" | "images" | "origin">;
 
@@ -12,11 +12,11 @@ export class WaitingBytes {
    * Counts a message until it is stored; then the caller calls what this returns. Throws `rate_limited` if there would be too
    * many bytes.
    */
-  reserve(draft: Draft, stored: Iterable<StoredMessage>, maxBytes: number): () => void {
+  reserve(draft: Draft, getStoredBytes: (sender: string) => number, maxBytes: number): () => void {
     const sender = getSender(draft);
     const bytes = getBytes(draft);
     const accepting = this.#accepting.get(sender) ?? 0;
-    if (countWaitingBytes(stored, sender) + accepting + bytes > maxBytes) {
+    if (getStoredBytes(sender) + accepting + bytes > maxBytes) {
       const advice = "Wait until some were said; the setting gateway.devices.maxWaitingBytes allows more.";
       const text = `The messages of this device that wait would have more than ${maxBytes} bytes. ${advice}`;
       throw new GatewayError("rate_limited", text);
@@ -30,16 +30,7 @@ export class WaitingBytes {
   }
 }
 
-/** Pure. */
-function countWaitingBytes(messages: Iterable<StoredMessage>, sender: string): number {
-  let bytes = 0;
-  for (const message of messages) {
-    if (message.state === "waiting" && getSender(message) === sender) bytes += getBytes(message);
-  }
-  return bytes;
-}
+export const getSender = ({ origin }: Pick<InboxMessage, "origin">): string => origin.deviceId ?? "";
 
-const getSender = ({ origin }: Pick<InboxMessage, "origin">): string => origin.deviceId ?? "";
-
-const getBytes = ({ text, images = [] }: Draft): number =>
+export const getBytes = ({ text, images = [] }: Draft): number =>
   images.reduce((sum, { data }) => sum + data.length, Buffer.byteLength(text));
