@@ -2,10 +2,11 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { existsSync, readdirSync, readFileSync } from "node:fs";
-import { chmod, mkdir, symlink, writeFile } from "node:fs/promises";
+import { chmod, mkdir, mkdtemp, realpath, rm, symlink, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { build } from "esbuild";
-import { expect, onTestFinished, test } from "vitest";
+import { afterAll, beforeAll, expect, onTestFinished, test } from "vitest";
 import { WorktreeManager } from "../../src/agents/index.ts";
 import { hasRecords } from "../../src/agents/worktrees/directory.ts";
 import { openIsolated } from "../../src/agents/worktrees/isolated.ts";
@@ -13,19 +14,23 @@ import { listRecords } from "../../src/agents/worktrees/records.ts";
 import { sweepWorktrees } from "../../src/agents/worktrees/sweep.ts";
 import { createRepository, type TestRepository } from "./kit.ts";
 
-/** A program that works in three directories, and says what it has done. */
-async function buildWorker(repository: TestRepository): Promise<string> {
-  const outfile = join(repository.root, "worker.mjs");
-  await symlink(join(import.meta.dirname, "../../../../node_modules"), join(repository.root, "node_modules"));
+let directory: string;
+let program: string;
+
+/** Builds the program that works in three directories of a repository, and says what it has done. */
+beforeAll(async () => {
+  directory = await realpath(await mkdtemp(join(tmpdir(), "tau-sweep-")));
+  program = join(directory, "worker.mjs");
+  await symlink(join(import.meta.dirname, "../../../../node_modules"), join(directory, "node_modules"));
   const contents = `
     import { writeFileSync } from "node:fs";
     import { join } from "node:path";
     import { openIsolated, WorktreeManager } from "../../src/agents/index.ts";
-    const cwd = ${JSON.stringify(repository.top)};
+    const [cwd, worked] = process.argv.slice(2);
     const clean = await openIsolated({ cwd, id: "clean" });
     const changed = await openIsolated({ cwd, id: "changed" });
     writeFileSync(join(changed.cwd, "a.txt"), "work");
-    writeFileSync(${JSON.stringify(join(repository.root, "worked"))}, "");
+    writeFileSync(worked, "");
     const worktree = await new WorktreeManager({ repoPath: cwd }).create("worktree");
     await clean.finish();
     await changed.finish();
@@ -33,7 +38,7 @@ async function buildWorker(repository: TestRepository): Promise<string> {
   `;
   await build({
     stdin: { resolveDir: import.meta.dirname, loader: "ts", contents },
-    outfile,
+    outfile: program,
     bundle: true,
     platform: "node",
     format: "esm",
@@ -41,11 +46,11 @@ async function buildWorker(repository: TestRepository): Promise<string> {
     external: ["google-auth-library", "@silvia-odwyer/photon-node", "@vscode/ripgrep", "@napi-rs/keyring"],
     logLevel: "error",
   });
-  return outfile;
-}
+});
+afterAll(() => rm(directory, { recursive: true, force: true }));
 
 /** Runs the program with a git that kills it when it is started for the nth time. */
-async function runUntilGit(repository: TestRepository, program: string, count: number): Promise<"killed" | "ended"> {
+async function runUntilGit(repository: TestRepository, worked: string, count: number): Promise<"killed" | "ended"> {
   const bin = join(repository.root, "bin");
   await mkdir(bin);
   const counter = join(repository.root, "count");
@@ -59,7 +64,7 @@ PATH='${real}' exec git "$@"
 `,
   );
   await chmod(join(bin, "git"), 0o755);
-  const child = spawn(process.execPath, [program], {
+  const child = spawn(process.execPath, [program, repository.top, worked], {
     env: { ...process.env, PATH: `${bin}:${real}` },
     stdio: ["ignore", "ignore", "inherit"],
   });
@@ -73,8 +78,9 @@ const points = process.env["TAU_LONG"] ? allPoints : [3, 8, 12, 20, 28, 36];
 
 test.each(points)("after a kill at the start of git number %i", { timeout: 120_000 }, async (count) => {
   const repository = await createRepository();
-  const end = await runUntilGit(repository, await buildWorker(repository), count);
-  const hasWorked = existsSync(join(repository.root, "worked"));
+  const worked = join(repository.root, "worked");
+  const end = await runUntilGit(repository, worked, count);
+  const hasWorked = existsSync(worked);
   await sweepWorktrees(repository.fanout);
   const records = await listRecords(repository.fanout);
   expect(records.map(({ name, state }) => `${name} ${state}`)).toEqual(hasWorked ? ["changed kept"] : []);
