@@ -45,6 +45,11 @@ describe.skipIf(whyNot !== undefined)("a page that attacks", () => {
   const packets: string[] = [];
   const udp = createSocket("udp4");
   const pages: Record<string, string> = {};
+  /**
+   * How long pages do what they do without end: longer than any action here may take, and not for as long as the tests run,
+   * which would have to share the processors with them.
+   */
+  const endlessMs = 6_000;
 
   beforeAll(async () => {
     local = await listen("127.0.0.1", () => ({ body: "a secret of the machine" }));
@@ -184,7 +189,8 @@ Promise.all(tried).then((names) => (document.title = "Tried " + names.length));
   });
 
   test("that asks, prints or downloads without end is stopped", async () => {
-    pages["/asks"] = `<title>Asks</title><button onclick="for (;;) alert('again')">Go</button>`;
+    pages["/asks"] =
+      `<title>Asks</title><button onclick="for (const end = Date.now() + ${endlessMs}; Date.now() < end;) alert('again')">Go</button>`;
     pages["/prints"] =
       `<title>Prints</title><button onclick="for (let i = 0; i < 10000; i++) console.log(i)">Go</button>`;
     pages["/names"] = `<title>Names</title><button onclick="this.remove();
@@ -211,10 +217,10 @@ Promise.all(tried).then((names) => (document.title = "Tried " + names.length));
 
   test("that grows or computes without end costs its own tab only", async () => {
     pages["/endless"] =
-      `<title>Endless</title><script>setInterval(() => { for (let i = 0; i < 500; i++) { const e = document.createElement("button"); e.textContent = "x" + Math.random(); document.body.append(e); } })</script>`;
+      `<title>Endless</title><script>const end = Date.now() + ${endlessMs}; setInterval(() => { for (let i = 0; i < 500 && Date.now() < end; i++) { const e = document.createElement("button"); e.textContent = "x" + Math.random(); document.body.append(e); } })</script>`;
     pages["/stuck"] = "<title>Stuck</title><button onclick='for (;;);'>Go</button>";
     await go("/endless");
-    const tree = await session.use("observe", { timeoutMs: 5_000 });
+    const tree = await session.use("observe", { timeoutMs: 2_000 });
     expect(tree.text.length).toBeLessThan(40_000);
     await session.must("open", { url: `http://${address}:${evil.port}/stuck` });
     const stuck = await session.use("evaluate", { code: "(() => { for (;;); })()", timeoutMs: 1_000 });
