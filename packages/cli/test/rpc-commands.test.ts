@@ -987,7 +987,7 @@ const cases: Readonly<Record<CommandName, Case>> = {
         const items = expect.arrayContaining([expect.objectContaining({ value: "look" })]) as unknown;
         expect(found).toMatchObject({ from: 1, items });
       }
-      expect((await client.call("complete", { text: "/ol", cursor: 3 })).items).toEqual([]);
+      expect((await client.call("complete", { text: "/kool", cursor: 5 })).items).toEqual([]);
       const ask = () => client.call("complete", { text: "see @fr", cursor: 7 });
       await expect.poll(async () => (await ask()).incomplete).toBeUndefined();
       const { from, items } = await ask();
