@@ -469,7 +469,7 @@ export const settingsTable = group("The settings of tau.", {
   otel: group("OpenTelemetry.", {
     enabled: setting(flag, {
       default: true,
-      description: "Report spans if an OpenTelemetry SDK is registered.",
+      description: "Report spans and metrics if an OpenTelemetry SDK is registered.",
       project: "when trusted",
     }),
   }),

@@ -8,6 +8,8 @@ import { withCostLimits } from "../cost/with-cost-limits.ts";
 import type { ExtensionSlot, SessionStart } from "@tau/extensions/internal";
 import type { DebugLog } from "../observe/debug-log.ts";
 import { findTracer } from "../observe/opentelemetry.ts";
+import type { Metrics } from "../observe/metrics.ts";
+import { withMetrics } from "../observe/with-metrics.ts";
 import { findUnknownTools } from "@tau/policy";
 import { createSecretBroker } from "@tau/policy/internal";
 import { createRecordFiles } from "@tau/tools/storage";
@@ -102,6 +104,7 @@ async function putTogether(
       listKeys(provider, { settings: settings.get().apiKeys, yml: services.registry.modelsYml.apiKeys }),
     getHost: (provider) => services.registry.writtenBaseUrl(provider),
   });
+  const tracer = await findTracer({ enabled: settings.get().otel.enabled, redact: keys.redact });
   session = new AgentSession({
     cwd,
     sessionManager,
@@ -127,7 +130,7 @@ async function putTogether(
     availability,
     keys: sessionKeys,
     toolChoice: params.toolChoice,
-    request: createRequest(setup, extensions, sessionKeys),
+    request: createRequest(setup, { extensions, keys: sessionKeys, metrics: tracer?.metrics }),
     waitsForBusyProvider: params.waitsForBusyProvider ?? false,
     keep: (text) => saveResult(keys.redact(text)),
     keepBytes: saveResult,
@@ -150,7 +153,7 @@ async function putTogether(
     publisher,
     notices,
     trace: {
-      tracer: await findTracer({ enabled: settings.get().otel.enabled, redact: keys.redact }),
+      tracer,
       agentName: resources.resources.agent?.name,
     },
     clock,
@@ -195,8 +198,14 @@ function createSecrets({ params, services, env, getPolicy }: SessionSetup, provi
   return { keys, secrets };
 }
 
+interface RequestParts {
+  extensions: ExtensionSlot;
+  keys: SessionKeys;
+  metrics: Metrics | undefined;
+}
+
 /** Asks a model, with keys and headers, the hooks of extensions, and what every request of the session has. */
-function createRequest(setup: SessionSetup, extensions: ExtensionSlot, keys: SessionKeys): StreamFn {
+function createRequest(setup: SessionSetup, { extensions, keys, metrics }: RequestParts): StreamFn {
   const { params, services, sessionManager, env, tenant, clock } = setup;
   const { auth, registry, settings } = services;
   const { debugLog } = params;
@@ -214,7 +223,7 @@ function createRequest(setup: SessionSetup, extensions: ExtensionSlot, keys: Ses
     },
   );
   const getPatterns = () => params.models ?? settings.get().enabledModels;
-  const limited = withCostLimits(run, {
+  const limited = withCostLimits(withMetrics(run, metrics, clock), {
     getLimits: () => ({ day: settings.get().budgets.day.cost, month: settings.get().budgets.month.cost }),
     open: () => openLimitedRequests(setup),
   });

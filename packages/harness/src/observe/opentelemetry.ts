@@ -1,5 +1,5 @@
 /**
- * Reports runs as OpenTelemetry spans, for programs that have set up an SDK. An SDK registers itself under a well-known
+ * Reports runs as OpenTelemetry spans and metrics, for programs that have set up an SDK. An SDK registers itself under a well-known
  * symbol; only then the API, an optional peer dependency, is imported.
  */
 import type * as OpenTelemetry from "@opentelemetry/api";
@@ -17,13 +17,14 @@ import {
   startTool,
   usageAttributes,
 } from "./attributes.ts";
+import { createMetrics, type Metrics } from "./metrics.ts";
 import type { RunSpan, Tracer } from "./trace.ts";
 import { type Attempt, createAttempt } from "./attempt.ts";
 
 type Api = typeof OpenTelemetry;
 
 /**
- * Undefined if tracing is off, if no SDK has registered a tracer provider in this process before the call, or if the API
+ * Undefined if it is off, if no SDK has registered a tracer or meter provider in this process before the call, or if the API
  * cannot be imported.
  */
 export async function findTracer(options: {
@@ -36,13 +37,17 @@ export async function findTracer(options: {
   if (!api) return undefined;
   // Failures of an SDK are reported in the log of OpenTelemetry.
   const attempt = createAttempt((error) => api.diag.error("tau: a call to the tracing SDK failed", error));
+  const { redact = (text) => text } = options;
   const sdk = attempt(() => api.trace.getTracer("@tau/harness"));
-  return sdk && createTracer({ api, sdk, attempt, redact: options.redact ?? ((text) => text) });
+  const metrics = attempt(() => createMetrics({ meter: api.metrics.getMeter("@tau/harness"), attempt, redact }));
+  return sdk && metrics && createTracer({ api, sdk, attempt, redact, metrics });
 }
 
 function isSdkRegistered(): boolean {
   const registered: unknown = Reflect.get(globalThis, Symbol.for("opentelemetry.js.api.1"));
-  return typeof registered === "object" && registered !== null && "trace" in registered && !!registered.trace;
+  if (typeof registered !== "object" || registered === null) return false;
+  const { trace, metrics } = registered as { trace?: unknown; metrics?: unknown };
+  return Boolean(trace) || Boolean(metrics);
 }
 
 async function loadApi(): Promise<Api | undefined> {
@@ -60,6 +65,7 @@ interface Ports {
   readonly sdk: SdkTracer;
   readonly attempt: Attempt;
   readonly redact: (text: string) => string;
+  readonly metrics: Metrics;
 }
 
 /** It is called inside of an attempt, since a model or a call of others may lack fields. */
@@ -73,6 +79,7 @@ interface OpenSpan {
 }
 
 const createTracer = (ports: Ports): Tracer => ({
+  metrics: ports.metrics,
   run({ sessionId, agentName = "tau", model }) {
     const { api, attempt } = ports;
     const parent = attempt(() => api.context.active());
@@ -129,9 +136,11 @@ function createRunSpan({ run, inner, sessionId, ...ports }: RunPorts): RunSpan {
         attempt(() => tool.span && api.trace.setSpan(parent ?? api.ROOT_CONTEXT, tool.span)),
       );
       return {
-        end({ isError }) {
+        end({ isError, errorCode }) {
           calls.delete(id);
-          if (open.delete(tool)) tool.end({}, isError ? "tool_error" : undefined);
+          if (!open.delete(tool)) return;
+          ports.metrics.countCall(call.name, isError ? (errorCode === "denied" ? "denied" : "failed") : "ok");
+          tool.end({}, isError ? "tool_error" : undefined);
         },
       };
     },

@@ -1,6 +1,7 @@
-/** The spans of a run. They follow OpenTelemetry's conventions for GenAI. */
+/** The spans of a run, and the metrics of a session. They follow OpenTelemetry's conventions for GenAI. */
 import type { AssistantMessage, Failure, Model } from "@tau/ai";
 import type { TerminationReason } from "@tau/protocol";
+import type { Metrics } from "./metrics.ts";
 
 /** The methods of all spans never throw. */
 export interface RequestSpan {
@@ -8,7 +9,8 @@ export interface RequestSpan {
 }
 
 export interface ToolSpan {
-  end(outcome: { isError: boolean; message?: string }): void;
+  /** `errorCode` is that of `tool_execution_end`. */
+  end(outcome: { isError: boolean; errorCode?: string; message?: string }): void;
 }
 
 export interface RunSpan {
@@ -26,6 +28,7 @@ export interface RunSpan {
 }
 
 export interface Tracer {
+  readonly metrics: Metrics;
   /** A child of the span that is active where it is called. */
   run(options: { sessionId: string; agentName?: string; model: Model }): RunSpan;
 }

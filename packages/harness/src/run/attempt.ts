@@ -159,7 +159,7 @@ export class Attempt {
           this.#terminates = (this.#terminates ?? true) && event.result.terminate === true;
           if (event.result.usage) this.#context.budget.charge(event.result.usage);
         }
-        spans.endCall(event.toolCallId, event.isError);
+        spans.endCall(event);
         host.endCall(event.toolCallId);
         break;
       case "turn_end":

@@ -10,6 +10,8 @@ type StartedCall = Pick<
   "toolCallId" | "toolName" | "parentToolCallId"
 >;
 
+type EndedCall = Pick<Extract<AgentEvent, { type: "tool_execution_end" }>, "toolCallId" | "isError" | "errorCode">;
+
 export class RunSpans {
   readonly #run: RunSpan | undefined;
   #request: RequestSpan | undefined;
@@ -49,8 +51,8 @@ export class RunSpans {
     this.#tools.set(id, this.#run.tool({ ...described, ...(parentId !== undefined && { parentId }) }));
   }
 
-  endCall(id: string, isError: boolean): void {
-    this.#tools.get(id)?.end({ isError });
+  endCall({ toolCallId: id, isError, errorCode }: EndedCall): void {
+    this.#tools.get(id)?.end({ isError, ...(errorCode !== undefined && { errorCode }) });
     this.#tools.delete(id);
   }
 
