@@ -79,3 +79,15 @@ test("two gateways never share a storage", async () => {
   expect(existsSync(join(first.agentDir, "sessions"))).toBe(false);
   await expect(openTestGateway({ options: { storage: shared } })).rejects.toMatchObject({ code: "unavailable" });
 });
+
+test("a search is refused where sessions are in a storage, because it needs files", async () => {
+  const opened = await open({ model: scriptedModel([[text("Four.")]]), options: { storage: storage() } });
+  const client = await connect(opened);
+  const { sessionId } = await client.must<{ sessionId: string }>("sessions.create", { cwd: opened.workspace });
+  const refused = {
+    ok: false,
+    error: { code: "unavailable", message: expect.stringContaining("Only sessions in files") },
+  };
+  expect(await client.call("sessions.search", { text: "two" })).toMatchObject(refused);
+  expect(await client.call("session.search_sessions", { sessionId, text: "two" })).toMatchObject(refused);
+});
