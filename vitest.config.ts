@@ -35,8 +35,8 @@ const longest = new RegExp(
 );
 
 /**
- * Makes V8 optimize code later, where it has the flag. Most code of tests runs for a short time, and its optimization cost a
- * fifth of the processor time of these processes.
+ * Makes V8 optimize code later, where it has the flag. Most code of tests runs for a short time: in tests of sessions and of the
+ * terminal its optimization was a fifth of the processor time, in others less.
  */
 const lateOptimization = "--interrupt-budget";
 const v8Options = execFileSync(process.execPath, ["--v8-options"], { encoding: "utf8" });
