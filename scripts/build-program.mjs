@@ -265,7 +265,7 @@ const discordLibrary = {
 };
 
 /**
- * Loads the Markdown parser with the first text: it builds a hundred regular expressions. Its class is remembered, because
+ * Loads the Markdown parser with the first text: it builds a hundred regular expressions. Its classes are remembered, because
  * each `require` of a bundled module creates a new object with all its exports.
  */
 const lateMarkdown = {
@@ -275,7 +275,10 @@ const lateMarkdown = {
       namespace === "late-markdown" ? undefined : { path, namespace: "late-markdown" },
     );
     bundler.onLoad({ filter: /.*/, namespace: "late-markdown" }, () => ({
-      contents: `let Lexer; module.exports = { get Lexer() { return (Lexer ??= require("marked").Lexer); } };`,
+      contents: `let Lexer, Tokenizer; module.exports = {
+        get Lexer() { return (Lexer ??= require("marked").Lexer); },
+        get Tokenizer() { return (Tokenizer ??= require("marked").Tokenizer); },
+      };`,
       resolveDir: join(root, "packages", "markdown"),
     }));
   },

@@ -1,5 +1,4 @@
 export { Marked, type Token, type Tokens } from "marked";
-export { listCodeBlocks } from "@tau/markdown";
 export { type Component, CURSOR_MARKER, type Focusable, isFocusable, renderFakeCursor } from "./component.ts";
 export { Editor, type EditorOptions, type EditorTheme } from "./components/editor.ts";
 export type { EditorComponent } from "./components/editor-component.ts";

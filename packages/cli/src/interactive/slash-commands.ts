@@ -9,7 +9,8 @@ import {
   pluralise,
   type SlashCommandName,
 } from "@tau/protocol/surface";
-import { listCodeBlocks, type SelectItem, toPlainLine } from "@tau/tui";
+import type { CodeBlock } from "@tau/markdown";
+import { type SelectItem, toPlainLine } from "@tau/tui";
 import { listConfigured, listProviders, login, logout } from "./commands/connect.ts";
 import { showExtensions } from "./commands/extensions.ts";
 import { writeDebugLog } from "./commands/debug.ts";
@@ -152,19 +153,25 @@ async function compact({ client }: Interface, argument: string): Promise<void> {
   await client.execute({ type: "compact", ...(argument !== "" && { customInstructions: argument }) });
 }
 
+/** Finds the blocks of code in an answer. The lexer builds a hundred regular expressions, so it is loaded with the first use. */
+async function listBlocksOf(answer: string): Promise<CodeBlock[]> {
+  const { listCodeBlocks } = await import("@tau/markdown");
+  return listCodeBlocks(answer);
+}
+
 async function copyAnswer(ui: Interface, argument: string): Promise<void> {
   const { text: inContext } = await ui.client.execute({ type: "get_last_assistant_text" });
   // After a compaction the answers before it are still to be seen.
   const answer = inContext ?? findLastAnswerText(ui.view.log.entries);
   if (answer === undefined) return ui.say("There is no answer yet.");
-  const copied = chooseCopiedText(answer, listCodeBlocks(answer), argument);
+  const copied = chooseCopiedText(answer, await listBlocksOf(answer), argument);
   if (copied.kind === "copied") ui.copy(copied.text);
   ui.say(copied.message, copied.kind === "copied" ? "dim" : "warning");
 }
 
 async function listBlocks({ client }: ArgumentSource): Promise<SelectItem[]> {
   const { text } = await client.execute({ type: "get_last_assistant_text" });
-  return listCodeBlocks(text ?? "").map((block, index) => ({
+  return (await listBlocksOf(text ?? "")).map((block, index) => ({
     value: String(index + 1),
     label: String(index + 1),
     description: toPlainLine(describeCodeBlock(block)),
