@@ -50,7 +50,7 @@ export const definitions = {
   read: {
     name: "read",
     label: "Read",
-    description: `Read a text, image, PDF (by pages), notebook, archive or SQLite database (FILE#NAME for a member or table). Shows up to ${atOnce}; use offset and limit for the rest.`,
+    description: `Read text, images, PDFs, notebooks, archives, SQLite (FILE#NAME: one part). Shows up to ${atOnce}; use offset and limit for the rest.`,
     parameters: Type.Object({
       path: Type.String(),
       offset: Type.Optional(Type.Integer({ minimum: 1, description: "First line, 1-based" })),
