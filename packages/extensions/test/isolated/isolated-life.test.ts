@@ -132,7 +132,7 @@ describe.runIf(canIsolate)("an isolated extension", () => {
     await extension.close();
     expect(asked.toSorted()).toEqual([
       ["notify", "bye", "info"],
-      ["setSessionName", "over"],
+      ["setSessionName", "over", {}],
     ]);
   });
 

@@ -57,7 +57,7 @@ describe.runIf(canIsolate)("an isolated extension", () => {
       { type: "session_start", reason: "startup" },
       {} as never,
     );
-    await expect.poll(() => closed.asked).toEqual([["setSessionName", "still"]]);
+    await expect.poll(() => closed.asked).toEqual([["setSessionName", "still", {}]]);
     const open = await load(code, { session });
     expect(await callTool(open, "go")).toBe("true");
     const network = { lookup: async () => [{ address: "127.0.0.1", family: 4 as const }], isOpen: () => false };
