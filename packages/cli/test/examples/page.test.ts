@@ -282,7 +282,8 @@ test("channel: messages of a board reach the gateway, and answers the board", as
   await expect.poll(() => texts).toEqual(["Hi"]);
   const delivery = await channel.send({ address: { channelId: "hall" }, text: "Hello.", nonce: "n" });
   expect(delivery).toEqual({ kind: "sent", messageId: "post 7" });
-  expect(posts.at(-1)).toBe('{"room":"hall","text":"Hello."}');
+  // The channel may have asked again meanwhile.
+  expect(posts).toContain('{"room":"hall","text":"Hello."}');
   closing.abort();
   await running.catch(() => {});
 });
