@@ -16,8 +16,14 @@ export interface ArchiveMember {
 /** More are not listed: they would fill the memory. */
 export const maxMembers = 100_000;
 
-/** Removes what tools put before names without a meaning. Pure. */
-export const toPlainMemberName = (name: string): string => name.replace(/^(?:\.\/)+/, "").replace(/\/+$/, "");
+/** Removes what tools put before and behind names without a meaning. Pure. */
+export function toPlainMemberName(name: string): string {
+  const plain = name.replace(/^(?:\.\/)+/, "");
+  let end = plain.length;
+  // An expression would look for the end again at each slash, and a name may have a million.
+  while (plain[end - 1] === "/") end--;
+  return plain.slice(0, end);
+}
 
 /** Names are UTF-8, or of the time before that, when nobody said what they are. Pure. */
 export function decodeMemberName(bytes: Buffer): string {

@@ -200,3 +200,15 @@ describe("a hostile tar archive", () => {
     await expect(reading).rejects.toMatchObject({ code: "aborted" });
   });
 });
+
+test("a member is found beside one whose name is almost nothing but slashes", async () => {
+  const name = `a${"/".repeat(500_000)}b`;
+  const files = [
+    { name: "x", type: "x", content: record("path", name) },
+    { name: "short" },
+    { name: "b/c", content: "" },
+  ];
+  const cwd = withFiles({ "a.tar": createTar(files) });
+  expect(await describeRead(cwd, { path: "a.tar#no" })).toMatch(/^not_found: /);
+  expect((await readDocument(cwd, { path: "a.tar#b//" })).text).toContain(" b/c");
+});
