@@ -9,14 +9,21 @@ const formatting = /<\/?(?:b|i|u|em|strong|small|sub|sup|code|span|center|font)\
 
 /** Removes what is about the look of a text. The lines that its author wanted stay apart by line feeds. */
 export const toLabel = (source: string): string =>
-  source
-    .trim()
-    .replace(/^(["'`]+)([^]*)\1$/, "$2")
+  unquote(source.trim())
     .replace(formatting, "")
     .split(lineBreak)
     .map((line) => toPlainLine(decodeEntities(line)))
     .join("\n")
     .trim();
+
+/** Removes quotes that are the same at both ends. */
+function unquote(text: string): string {
+  const [quotes = ""] = /^["'`]+/.exec(text) ?? [];
+  for (let count = Math.min(quotes.length, Math.floor(text.length / 2)); count > 0; count--) {
+    if (text.endsWith(text.slice(0, count))) return text.slice(count, -count);
+  }
+  return text;
+}
 
 /** The lines of a label, each of at most `maxWidth` columns as far as its characters allow. */
 export const wrapLabel = (label: string, maxWidth: number): string[] =>

@@ -253,6 +253,13 @@ test("nothing throws, and no line is wider than allowed, whatever the source", (
   );
 });
 
+test("white space and quotes without an end take no longer than other texts", () => {
+  const message = `a->>${" ".repeat(400)}b:one\u2028two`;
+  const sequence = ["sequenceDiagram", ...Array.from({ length: 20 }, () => message)].join("\n");
+  expect(draw(sequence)?.join("\n")).toContain("one two");
+  expect(draw(`---\ntitle: ${'"'.repeat(9_000)}x\n---\ngraph TD\na`)).toBeUndefined();
+});
+
 test("every node and every label of a graph is in its picture", () => {
   const edge = fc.record({ from: fc.nat(9), to: fc.nat(9), isLabelled: fc.boolean() });
   fc.assert(

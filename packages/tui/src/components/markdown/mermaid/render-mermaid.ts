@@ -46,7 +46,8 @@ function readLines(source: string): { title: string; lines: string[] } {
     .slice(matter.length)
     .replaceAll(/%%\{[^]*?\}%%/g, "")
     .split("\n")
-    .map((line) => line.trim())
+    // White space means nothing more than a blank. In runs of it, patterns would try every way to share them.
+    .map((line) => line.replaceAll(/\s+/g, " ").trim())
     .filter((line) => line !== "" && !line.startsWith("%%"));
   return { title: toLabel(title), lines };
 }
