@@ -21,13 +21,14 @@ const cornersByShape: Readonly<Record<NodeShape, string>> = { box: "┌┐└┘
 /** How far the port of lines that lead back is from that of the others. */
 const backOffset: Readonly<Record<Direction, number>> = { down: 2, right: 1 };
 
-/** Undefined if its lines could not be told apart. */
+/** Undefined if its lines are too many, or could not be told apart. */
 export function drawFlowchart(chart: Flowchart, options: FlowchartOptions): string[] | undefined {
   const { nodes, edges } = chart;
   const graph = rankGraph(
     nodes.length,
     edges.map(({ from, to, label }) => ({ from, to, hasLabel: label !== "" })),
   );
+  if (!graph) return undefined;
   const parts = createParts(chart, graph, options);
   const layout = layOut(chart, graph, parts, options.direction);
   if (!layout) return undefined;

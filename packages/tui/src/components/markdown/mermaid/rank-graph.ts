@@ -33,10 +33,15 @@ interface Arc {
 
 const sweepCount = 12;
 
-/** Edges from a node to itself are left out. */
-export function rankGraph(nodeCount: number, edges: readonly GraphEdge[]): RankedGraph {
+/** More places on the way of edges would take seconds to order, and nobody could follow such lines. */
+const maxPlaces = 500;
+
+/** Edges from a node to itself are left out. Undefined for a graph whose edges pass too many ranks. */
+export function rankGraph(nodeCount: number, edges: readonly GraphEdge[]): RankedGraph | undefined {
   const arcs = toArcs(nodeCount, edges);
   const rankOf = findRanks(nodeCount, arcs);
+  const places = arcs.reduce((sum, { from, to }) => sum + (rankOf[to] ?? 0) - (rankOf[from] ?? 0) - 1, 0);
+  if (places > maxPlaces) return undefined;
   const ranks: number[][] = Array.from({ length: Math.max(0, ...rankOf) + 1 }, () => []);
   for (let node = 0; node < nodeCount; node++) ranks[rankOf[node] ?? 0]?.push(node);
   let next = nodeCount;

@@ -260,6 +260,14 @@ test("white space and quotes without an end take no longer than other texts", ()
   expect(draw(`---\ntitle: ${'"'.repeat(9_000)}x\n---\ngraph TD\na`)).toBeUndefined();
 });
 
+test("a graph whose edges pass too many others is left as it is written", () => {
+  const chain = Array.from({ length: 40 }, (_, index) => `n${index} --> n${index + 1}`);
+  const long = Array.from({ length: 50 }, (_, index) => `n${index % 8} --> n${40 - (index % 10)}`);
+  const drawWith = (count: number) => draw(["graph TD", ...chain, ...long.slice(0, count)].join("\n"), 300);
+  expect(drawWith(8)).toBeDefined();
+  expect(drawWith(50)).toBeUndefined();
+});
+
 test("every node and every label of a graph is in its picture", () => {
   const edge = fc.record({ from: fc.nat(9), to: fc.nat(9), isLabelled: fc.boolean() });
   fc.assert(
