@@ -47,7 +47,6 @@ function compile(node: PatternNode, program: Instruction[]): void {
       return;
     case "sequence":
       for (const part of node.parts) compile(part, program);
-      // An empty part has a size too, so that repeating it many times is refused.
       if (node.parts.length === 0) compileNothing(program);
       return;
     case "choice":
@@ -60,6 +59,7 @@ function compile(node: PatternNode, program: Instruction[]): void {
 /** A jump is a split whose two ways are the same. */
 const createSplit = () => ({ kind: "split" as const, to: 0, or: 0 });
 
+/** Nothing has a size too, so that repeating it many times is refused. */
 function compileNothing(program: Instruction[]): void {
   const next = program.length + 1;
   program.push({ kind: "split", to: next, or: next });
@@ -80,6 +80,7 @@ function compileChoice(parts: readonly PatternNode[], program: Instruction[]): v
 }
 
 function compileRepeat({ part, min, max }: PatternNode & { kind: "repeat" }, program: Instruction[]): void {
+  if (max === 0) return compileNothing(program);
   for (let count = 0; count < min; count++) compile(part, program);
   if (max === undefined) {
     const split = createSplit();
