@@ -40,6 +40,12 @@ test("a child that can only read writes the text, and it is saved when the perso
   expect(opened.session.messages).toEqual([]);
 });
 
+test("what nobody could see in the text is written out where it is shown", async () => {
+  const { session, surface } = await open([[text(`${written}\u{e0061}\u202e`)]], ["Save nothing"]);
+  await session.prompt("/init");
+  expect(surface.notices[0]).toBe(`AGENTS.md would be written:\n\n${written}\\u{e0061}\\u{202e}\n`);
+});
+
 test.each([["Save nothing"], [undefined]])("answered with %j nothing is saved", async (answer) => {
   const { session, read, surface } = await open([[text(written)]], [answer]);
   await session.prompt("/init");
