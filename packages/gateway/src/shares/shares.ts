@@ -3,7 +3,7 @@
  * named by the SHA-256 of its token: the page, and what the list shows. The token itself is kept nowhere.
  */
 import { createHash } from "node:crypto";
-import { readdir, readFile, rm } from "node:fs/promises";
+import { readdir, readFile, rm, stat } from "node:fs/promises";
 import { join } from "node:path";
 import { type Clock, type Ids, systemClock, systemIds } from "@tau/ai";
 import { tryParseJson } from "@tau/ai/internal";
@@ -33,6 +33,9 @@ export interface NewShare extends Share {
 
 /** How long an address is valid. */
 export const shareLifeMs = 7 * 24 * 60 * 60_000;
+
+/** Another process may still be writing what is younger. */
+const maxDraftAgeMs = 60 * 60_000;
 
 /** Openings of one share are written to the audit at most this often. */
 const auditEveryMs = 60_000;
@@ -106,6 +109,18 @@ export class Shares {
 
   async removeExpired(): Promise<void> {
     for (const digest of await this.#listDigests()) if (!this.#read(digest)) await this.#remove(digest);
+    await this.#removeLeftovers();
+  }
+
+  /** Removes what a killed process has left: pages without a description, which nobody can open, and drafts. */
+  async #removeLeftovers(): Promise<void> {
+    const names = new Set(await this.#listNames());
+    for (const name of names) {
+      if (name.endsWith(".json") || (name.endsWith(".html") && names.has(name.replace(/html$/, "json")))) continue;
+      const path = join(this.#directory, name);
+      const stats = await unlessMissing(stat(path));
+      if (stats && this.#clock.now() - stats.mtimeMs > maxDraftAgeMs) await rm(path, { force: true });
+    }
   }
 
   async #auditOpening(id: string): Promise<void> {
@@ -140,8 +155,11 @@ export class Shares {
   }
 
   async #listDigests(): Promise<string[]> {
-    const names = (await unlessMissing(readdir(this.#directory))) ?? [];
-    return names.flatMap((name) => /^([\da-f]{64})\.json$/.exec(name)?.[1] ?? []);
+    return (await this.#listNames()).flatMap((name) => /^([\da-f]{64})\.json$/.exec(name)?.[1] ?? []);
+  }
+
+  async #listNames(): Promise<string[]> {
+    return (await unlessMissing(readdir(this.#directory))) ?? [];
   }
 
   #getPath(digest: string, extension: "html" | "json"): string {

@@ -1,5 +1,5 @@
 /** Shared pages over real sockets: who gets them, what the answer allows, and when they are gone. */
-import { mkdir, readdir, readFile, rm, writeFile } from "node:fs/promises";
+import { mkdir, readdir, readFile, rm, utimes, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { createFakeClock } from "@tau/ai/testing";
 import { getLedgerPath } from "@tau/policy";
@@ -101,6 +101,20 @@ test("a share is gone when it is taken back, and after 7 days; the audit has all
   expect(await own.open(other.token)).toBeUndefined();
   expect(await own.list()).toEqual([]);
   expect(await readdir(join(agentDir, "gateway", "shares"))).toEqual([]);
+});
+
+test("what a killed process left of a share is removed, once nobody can still be writing it", async () => {
+  const { agentDir, shares } = await open(true);
+  await shares.add(page);
+  const directory = join(agentDir, "gateway", "shares");
+  const whole = await readdir(directory);
+  const [old, young] = ["a", "b"].map((character) => `${character.repeat(64)}.html`) as [string, string];
+  const draft = `${old}.${crypto.randomUUID()}`;
+  for (const name of [old, draft, young]) await writeFile(join(directory, name), page.html);
+  const before = new Date(Date.now() - 2 * 60 * 60_000);
+  for (const name of [...whole, old, draft]) await utimes(join(directory, name), before, before);
+  await shares.list();
+  expect((await readdir(directory)).toSorted()).toEqual([...whole, young].toSorted());
 });
 
 test("an error while a page is opened is logged without the address", async () => {
