@@ -5,7 +5,7 @@ import { call, text } from "@tau/ai/testing";
 import { type ExtensionUi, noUi } from "@tau/extensions";
 import { expect, onTestFinished, test } from "vitest";
 import { readVerdict } from "../src/goal/check-goal.ts";
-import { decideNextRun, type Goal, parseGoalCommand } from "../src/goal/goal-state.ts";
+import { decideNextRun, type Goal, parseGoalCommand, readGoal } from "../src/goal/goal-state.ts";
 import { goal } from "../src/index.ts";
 import { createTestSession, SurfaceUi, type TestSessionParams } from "./kit.ts";
 
@@ -111,6 +111,14 @@ test("the goal is kept with the session", async () => {
     [],
   ]);
   expect(surface.statuses).toContain("goal 0/3 · $0.00 of $5.00");
+});
+
+test("a goal of a log that somebody else wrote stays within the limits of /goal", () => {
+  const goal = { text: "Do it", maxRuns: 10, maxCost: 5, runs: 0, startCost: 1 };
+  expect(readGoal({ goal }, 1)).toEqual(goal);
+  const others = [{ maxRuns: 1e9 }, { maxCost: Infinity }, { runs: -1e9 }, { text: "x".repeat(1e5) }];
+  for (const other of others) expect(readGoal({ goal: { ...goal, ...other } }, 1)).toBeUndefined();
+  expect(readGoal({ goal: { ...goal, startCost: 2 } }, 1)).toEqual(goal);
 });
 
 const base: Goal = { text: "Do it", maxRuns: 3, maxCost: 1, runs: 0, startCost: 2 };

@@ -19,6 +19,10 @@ export const defaultMaxCost = 5;
 const maxTextLength = 4_000;
 const maxRunsLimit = 100;
 
+const isRuns = (value: unknown): value is number =>
+  Number.isInteger(value) && (value as number) >= 1 && (value as number) <= maxRunsLimit;
+const isBudget = (value: unknown): value is number => typeof value === "number" && value > 0 && Number.isFinite(value);
+
 export type GoalCommand =
   | { readonly kind: "show" }
   | { readonly kind: "off" }
@@ -46,9 +50,8 @@ export function parseGoalCommand(args: string): GoalCommand {
     Number(options.get("runs") ?? defaultMaxRuns),
     Number(options.get("budget") ?? defaultMaxCost),
   ];
-  if (!Number.isInteger(maxRuns) || maxRuns < 1 || maxRuns > maxRunsLimit)
-    return invalid(`--runs takes a whole number from 1 to ${maxRunsLimit}.`);
-  if (!(maxCost > 0 && Number.isFinite(maxCost))) return invalid("--budget takes a number of US dollars above 0.");
+  if (!isRuns(maxRuns)) return invalid(`--runs takes a whole number from 1 to ${maxRunsLimit}.`);
+  if (!isBudget(maxCost)) return invalid("--budget takes a number of US dollars above 0.");
   const check = options.get("check");
   if (check?.trim() === "") return invalid("--check needs a command.");
   return { kind: "set", goal: { text: rest, maxRuns, maxCost, ...(check !== undefined && { check }) } };
@@ -89,13 +92,18 @@ export function decideNextRun(before: Goal, verdict: Verdict, cost: number): Nex
 export const formatStatus = ({ runs, maxRuns, maxCost, startCost }: Goal, cost: number): string =>
   `goal ${runs}/${maxRuns} · $${Math.max(0, cost - startCost).toFixed(2)} of $${maxCost.toFixed(2)}`;
 
-/** Reads the state that an entry of the log has. Undefined: there is no goal. */
-export function readGoal(data: unknown): Goal | undefined {
+/**
+ * Reads the state that an entry of the log has. Undefined: there is no goal. Somebody else may have written the log, so that nothing
+ * beyond the limits of `/goal` is taken. `cost` is what the session has cost by now.
+ */
+export function readGoal(data: unknown, cost: number): Goal | undefined {
   const { goal } = isRecord(data) ? data : {};
   if (!isRecord(goal)) return undefined;
   const { text, check, maxRuns, maxCost, runs, startCost } = goal;
-  const numbers = [maxRuns, maxCost, runs, startCost];
-  if (typeof text !== "string" || !numbers.every((value) => typeof value === "number")) return undefined;
+  if (typeof text !== "string" || typeof runs !== "number" || typeof startCost !== "number") return undefined;
+  if (!(runs >= 0 && startCost >= 0)) return undefined;
+  if (text.length > maxTextLength || !isRuns(maxRuns) || !isBudget(maxCost)) return undefined;
   if (check !== undefined && typeof check !== "string") return undefined;
-  return goal as unknown as Goal;
+  // A fork has cost less than the session that it was made from.
+  return { ...(goal as unknown as Goal), startCost: Math.min(startCost, cost) };
 }

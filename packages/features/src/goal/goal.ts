@@ -26,7 +26,7 @@ export const goalExtension: ExtensionFactory = (tau) => {
     const entry = context.sessionManager
       .getBranch()
       .findLast((each) => each.type === "custom" && each.customType === type);
-    goal = entry?.type === "custom" ? readGoal(entry.data) : undefined;
+    goal = entry?.type === "custom" ? readGoal(entry.data, getCost(context)) : undefined;
     show(context);
   };
 
