@@ -61,10 +61,13 @@ function checkPackage(name) {
   if (!order.includes(name) && !seesOnly[name]) return void problems.push(`packages/${name}: stands in no order`);
   const allowed = seesOnly[name] ?? order.slice(0, order.indexOf(name)).filter((other) => maySee(name, other));
   const directory = join(root, "packages", name);
+  const declared = getDependencies(directory);
   for (const file of sourceFiles(join(directory, "src"))) {
     for (const specifier of getImports(file)) {
       const other = /^@tau\/([a-z-]+)/.exec(specifier)?.[1];
       if (other && other !== name && !allowed.includes(other)) report(file, `may not import @tau/${other}`);
+      if (other && other !== name && !declared.has(`@tau/${other}`) && !file.endsWith(".test.ts"))
+        report(file, `imports @tau/${other}, which its package.json does not name`);
       if (name === "features" && /^(node:)?child_process$/.test(specifier))
         report(file, "may not start programs itself: the API of extensions does, where the session wants them");
       const feature = name === "features" && findOtherFeature(file, specifier);
@@ -76,6 +79,14 @@ function checkPackage(name) {
       }
     }
   }
+}
+
+/** Packages that the manifest names: the build bundles a copy of each other one that is imported. */
+function getDependencies(directory) {
+  const manifest = JSON.parse(readFileSync(join(directory, "package.json"), "utf8"));
+  return new Set(
+    Object.keys({ ...manifest.dependencies, ...manifest.optionalDependencies, ...manifest.peerDependencies }),
+  );
 }
 
 /**
