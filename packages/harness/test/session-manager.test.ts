@@ -133,8 +133,8 @@ test("a second process may read, and learns which process writes", async () => {
   const session = await SessionManager.create("/project", directory);
   await session.appendMessage(user("a"));
   const second = await SessionManager.open(session.getSessionFile()!);
-  expect(second.readOnly).toMatchObject({ reason: "held", holder: { name: `process ${process.pid}` } });
-  await expect(second.appendMessage(user("b"))).rejects.toThrow(`written by process ${process.pid}`);
+  expect(second.readOnly).toMatchObject({ reason: "held", holder: { name: "another part of this program" } });
+  await expect(second.appendMessage(user("b"))).rejects.toThrow("written by another part of this program");
   await session.close();
   await second.close();
   const third = await SessionManager.open(session.getSessionFile()!);
@@ -143,8 +143,22 @@ test("a second process may read, and learns which process writes", async () => {
   await third.close();
 });
 
+test("an unknown id is not continued, unless it may be created", async () => {
+  const unknown = SessionManager.continueById("/project", "jbo", directory);
+  await expect(unknown).rejects.toMatchObject({ code: "session_not_found", message: expect.stringContaining('"jbo"') });
+  await expect(SessionManager.continueById("/project", "../up", directory)).rejects.toMatchObject({
+    code: "invalid_input",
+  });
+  const created = await SessionManager.continueById("/project", "job", directory, { creates: true });
+  await created.appendMessage(user("a"));
+  await created.close();
+  const continued = await SessionManager.continueById("/project", "job", directory);
+  expect(await getTexts(continued)).toEqual(["a"]);
+  await continued.close();
+});
+
 test("of two processes that begin one chosen id, only the one with the lease writes", async () => {
-  const first = await SessionManager.continueById("/project", "job", directory);
+  const first = await SessionManager.continueById("/project", "job", directory, { creates: true });
   let looks = 0;
   const { statNow: _statNow, ...rest } = nodeFileSystem;
   const fileSystem: FileSystem = {
@@ -157,9 +171,9 @@ test("of two processes that begin one chosen id, only the one with the lease wri
       return stats;
     },
   };
-  const second = await SessionManager.continueById("/project", "job", directory, { fileSystem });
+  const second = await SessionManager.continueById("/project", "job", directory, { fileSystem, creates: true });
   expect(second.getEntryCount()).toBe(1);
-  await expect(second.appendMessage(user("b"))).rejects.toThrow(`process ${process.pid} writes it`);
+  await expect(second.appendMessage(user("b"))).rejects.toThrow("another part of this program writes it");
   await first.appendMessage(user("c"));
   expect(await getTexts(first)).toEqual(["a", "c"]);
   await second.close();

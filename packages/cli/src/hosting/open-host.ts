@@ -228,7 +228,7 @@ async function openSession(
   if (id !== undefined) {
     const existing = await SessionManager.findById(cwd, id, directory, storage);
     if (existing !== undefined) await mustBeSession(existing);
-    return await SessionManager.continueById(cwd, id, directory, storage);
+    return await SessionManager.continueById(cwd, id, directory, { ...storage, creates: true });
   }
   return await SessionManager.create(cwd, directory, storage);
 }

@@ -170,14 +170,15 @@ export class SessionManager extends Session {
   }
 
   /**
-   * Opens the session of `cwd` with this id, or creates it. If several processes create it, the first to write wins. Throws
-   * `invalid_input` if it belongs to another working directory, unless `sessionDir` is given.
+   * Opens the session of `cwd` with this id. Throws `session_not_found` if there is none, unless `creates` is true: then it is
+   * created, and if several processes do that, the first to write wins. Throws `invalid_input` if it belongs to another working
+   * directory, unless `sessionDir` is given.
    */
   static async continueById(
     cwd: string,
     id: string,
     sessionDir?: string,
-    options: SessionManagerOptions = {},
+    { creates = false, ...options }: SessionManagerOptions & { creates?: boolean } = {},
   ): Promise<SessionManager> {
     const directory = resolveDirectory(cwd, sessionDir, options);
     const resolved = resolveOptions(options, directory);
@@ -186,6 +187,10 @@ export class SessionManager extends Session {
       (sessionDir === undefined
         ? await findInAnyDirectory(sessionsRoot(options.agentDir ?? defaultAgentDir()), id, resolved)
         : undefined);
+    if (path === undefined && !creates) {
+      checkSessionId(id);
+      throw new HarnessError("session_not_found", `There is no session ${JSON.stringify(id)} of ${resolve(cwd)}.`);
+    }
     const session =
       path === undefined
         ? await SessionManager.#openNew(resolved, { id, cwd })

@@ -153,7 +153,7 @@ export function createMemoryStorage({ clock = systemClock }: { clock?: Clock } =
       const log = logs.get(key);
       if (!log || log.size === 0) return { kind: "missing" };
       if (log.holder) return busy(log);
-      // Whoever has it open can neither read it nor continue it.
+      // Stores that have the log open read nothing any more, and their appends are refused.
       log.size = 0;
       log.replacements++;
       log.blobs.clear();

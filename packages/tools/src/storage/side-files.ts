@@ -8,7 +8,10 @@ type SideFiles = readonly string[];
 
 export const toBusy = ({ holder, advice }: Extract<LeaseOutcome, { kind: "busy" }>): LogBusy => ({
   kind: "busy",
-  holder: { name: `process ${holder.pid}`, generation: holder.generation },
+  holder: {
+    name: holder.pid === process.pid ? "another part of this program" : `process ${holder.pid}`,
+    generation: holder.generation,
+  },
   ...(advice !== undefined && { advice }),
 });
 
