@@ -26,6 +26,7 @@ interface RunHostParts extends Pick<
   | "waitsForBusyProvider"
   | "keep"
   | "keepBytes"
+  | "restoreResults"
   | "tracer"
   | "agentName"
   | "clock"
@@ -95,6 +96,7 @@ export function createRunHost(parts: RunHostParts): RunHost {
     getCallMessage,
     keep: parts.keep,
     keepBytes: parts.keepBytes,
+    restoreResults: parts.restoreResults,
     waitsForBusyProvider: parts.waitsForBusyProvider,
     tracer: parts.tracer,
     agentName: parts.agentName,

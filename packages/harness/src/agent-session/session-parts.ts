@@ -58,6 +58,7 @@ export interface SessionParts {
   keep: (text: string) => Promise<string | undefined>;
   /** Keeps bytes in a file with this extension, and answers with its path. */
   keepBytes: (bytes: Uint8Array, extension: string) => Promise<string>;
+  restoreResults: (args: Record<string, unknown>) => Promise<void>;
   budget: Budget;
   parent: LiveSession | undefined;
   sessions: LiveSessions;

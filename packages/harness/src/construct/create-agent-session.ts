@@ -91,7 +91,7 @@ async function putTogether(
   const workspace = await createWorkspace(setup, { keys, secrets, features: offered });
   const { files, tools } = workspace;
   const policy = await createPolicyParts(setup, { secrets, workspace });
-  const saveResult = openResults(setup);
+  const results = openResults(setup);
   const { debugLog } = params;
   const openAgent = (agentName: string, log: SessionManager) =>
     openResources(withAgent(params, agentName), setup, { settings, log });
@@ -132,8 +132,9 @@ async function putTogether(
     toolChoice: params.toolChoice,
     request: createRequest(setup, { extensions, keys: sessionKeys, metrics: tracer?.metrics }),
     waitsForBusyProvider: params.waitsForBusyProvider ?? false,
-    keep: (text) => saveResult(keys.redact(text)),
-    keepBytes: saveResult,
+    keep: (text) => results.save(keys.redact(text)),
+    keepBytes: results.save,
+    restoreResults: results.restore,
     budget: createBudget(params.budgets ?? {}, {
       clock,
       ...(parent && { parent: parent.budget }),

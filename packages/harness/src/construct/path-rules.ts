@@ -5,9 +5,9 @@ import { findNamedCredentials, type NamedCredential } from "@tau/sandbox/interna
 import type { PathRules } from "@tau/policy";
 import { realPathRules } from "@tau/policy/internal";
 import { isWithin } from "@tau/tools/platform";
+import { getBlobDirectory } from "@tau/tools/storage";
 import { getReadablePath, getRealPath } from "@tau/config/internal";
 import { defaultAgentDir } from "@tau/config/settings";
-import { getResultsDirectory } from "./results.ts";
 import type { Services } from "../agent-session/services.ts";
 import type { SessionManager } from "../session/session-manager.ts";
 import type { SessionBase } from "./open-services.ts";
@@ -27,7 +27,7 @@ export async function createPathRules(parts: PathRulesParts): Promise<Required<P
   const home = homedir();
   const skills = services.resources.resources.skills.map(getReadablePath);
   const sessionFile = sessionManager.getSessionFile();
-  const results = sessionFile === undefined ? [] : [getResultsDirectory(sessionFile)];
+  const results = sessionFile === undefined ? [] : [getBlobDirectory(sessionFile)];
   const own = ["skills", "agents", "prompts", "resources"].map((name) => join(agentDir, name));
   const { directory, examples } = params.documents ?? {};
   const documents = [directory, examples].flatMap((path) =>

@@ -1,16 +1,10 @@
-import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
 import type { AgentMessage } from "@tau/agent";
 import type { ImageContent, TextContent } from "@tau/ai";
 import { joinTextBlocks } from "@tau/ai/internal";
-import { nodeFileSystem } from "@tau/tools/platform";
-import { withEveryFault } from "@tau/tools/testing";
 import fc from "fast-check";
-import { describe, expect, onTestFinished, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import { cutText, maxImageCharacters, maxImages } from "./bound-content.ts";
 import { boundMessages, boundResult, maxResultCharacters } from "./bound.ts";
-import { createResultSaver } from "./save-result.ts";
 
 type Block = TextContent | ImageContent;
 const text = (text: string): TextContent => ({ type: "text", text });
@@ -25,12 +19,6 @@ const note = /\[([\d,]+) characters were left out here\.(?: (.+?))?\]/;
 const format = (content: readonly Block[]) => content.map((b) => (b.type === "text" ? b.text : "<image>")).join("|");
 const countCharacters = (content: readonly Block[]) =>
   content.reduce((sum, b) => sum + (b.type === "text" ? b.text.length : 0), 0);
-
-function createDirectory(): string {
-  const path = mkdtempSync(join(tmpdir(), "tau-bound-"));
-  onTestFinished(() => rmSync(path, { recursive: true, force: true }));
-  return path;
-}
 
 describe("the limit for a result", () => {
   test.each([
@@ -196,39 +184,6 @@ describe("a result", () => {
     expect(
       await boundResult({ content: undefined as unknown as Block[] }, { maxCharacters: 1, save: failToSave }),
     ).toBeUndefined();
-  });
-});
-
-describe("a saved result", () => {
-  test("has its own file, which only its owner may read", async () => {
-    const root = createDirectory();
-    let idCount = 0;
-    const save = createResultSaver({ directory: async () => join(root, "a", "b"), ids: () => `id${++idCount}` });
-    const whole = `${lines(100)} 😀`;
-    const content = (await boundResult({ content: [text(whole)] }, { maxCharacters: 400, save }))!;
-    const path = / All of it is in (.+)\]/.exec(format(content))![1]!;
-    expect(readFileSync(path, "utf8")).toBe(whole);
-    expect(await save("another")).not.toBe(path);
-    expect(statSync(path).mode & 0o777).toBe(0o600);
-    expect(statSync(join(root, "a", "b")).mode & 0o777).toBe(0o700);
-    expect(readdirSync(join(root, "a", "b"))).toHaveLength(2);
-  });
-
-  test("is whole if its path is returned, whatever call fails", async () => {
-    await withEveryFault(nodeFileSystem, async (fileSystem) => {
-      const root = createDirectory();
-      let idCount = 0;
-      const save = createResultSaver({
-        directory: async () => join(root, "saved"),
-        fileSystem,
-        ids: () => `id${++idCount}`,
-      });
-      const whole = lines(100);
-      const content = (await boundResult({ content: [text(whole)] }, { maxCharacters: 400, save }))!;
-      const path = / All of it is in (.+)\]/.exec(format(content))?.[1];
-      if (path === undefined) expect(format(content)).toMatch(/are lost/);
-      else expect(readFileSync(path, "utf8")).toBe(whole);
-    });
   });
 });
 

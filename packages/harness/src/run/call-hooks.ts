@@ -36,6 +36,7 @@ export function createCallHooks(host: RunHost, recorder: Recorder): CallHooks {
   /** Extensions may change the arguments or block the call; then the policy judges what is left to do. */
   async function guard(call: BeforeToolCallContext, signal?: AbortSignal): Promise<BeforeToolCallResult | undefined> {
     const { extensions, judge } = host;
+    await host.restoreResults(call.args as Record<string, unknown>);
     if (extensions?.has("tool_call")) {
       const { id: toolCallId, name: toolName } = call.toolCall;
       const input = call.args as Record<string, unknown>;

@@ -84,6 +84,8 @@ export interface RunHost {
   readonly keep: (text: string) => Promise<string | undefined>;
   /** Keeps bytes in a file with this extension, and answers with its path. */
   readonly keepBytes: (bytes: Uint8Array, extension: string) => Promise<string>;
+  /** Replaces the paths of kept results in the arguments of a call, where another process has kept them. */
+  readonly restoreResults: (args: Record<string, unknown>) => Promise<void>;
   /** See `AgentSessionParams.waitsForBusyProvider`. */
   readonly waitsForBusyProvider: boolean;
   readonly tracer: Tracer | undefined;

@@ -227,6 +227,18 @@ export class SessionLog {
     return entry?.id === id ? row : -1;
   }
 
+  /** Keeps a blob with the log; see `LogStore.writeBlob`. */
+  async writeBlob(name: string, bytes: Uint8Array): Promise<void> {
+    if (this.#closing) throw closedError(this.name);
+    await this.#store.writeBlob(name, bytes);
+  }
+
+  /** Undefined if the log has no blob with this name. */
+  async readBlob(name: string): Promise<Buffer | undefined> {
+    if (this.#closing) throw closedError(this.name);
+    return await this.#store.readBlob(name);
+  }
+
   /** The bytes of the log without a torn tail. */
   async bytes(): Promise<Buffer> {
     await this.#queue.settled();

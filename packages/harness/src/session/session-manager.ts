@@ -374,6 +374,30 @@ export class SessionManager extends Session {
     await namingFile(path, () => writeWhole(fileSystem, { path, bytes, ids }));
   }
 
+  /** Keeps a blob with the log, such as a long result: durable when it resolves. */
+  async writeBlob(name: string, bytes: Uint8Array): Promise<void> {
+    await this.#log.writeBlob(name, bytes);
+  }
+
+  /**
+   * Reads a blob of this session. A session that was branched off has the blobs of the one that it comes from, as long as that exists.
+   * Undefined if there is none.
+   */
+  async readBlob(name: string): Promise<Buffer | undefined> {
+    return await this.#readBlob(name, new Set());
+  }
+
+  async #readBlob(name: string, seen: Set<string>): Promise<Buffer | undefined> {
+    const own = await this.#log.readBlob(name);
+    seen.add(this.id);
+    // A log may name any parent, also itself.
+    if (own || this.parentId === null || seen.has(this.parentId)) return own;
+    const store = await findLog(this.#options.storage, this.parentId);
+    if (!store) return undefined;
+    const parent = await SessionManager.#open({ ...this.#options, access: "read" }, store);
+    return await closeAfter(parent, () => parent.#readBlob(name, seen));
+  }
+
   async #branchOff(entryId: string, options: ResolvedOptions = this.#options): Promise<SessionManager> {
     const branch = await this.getBranch(entryId);
     const file = this.getSessionFile();

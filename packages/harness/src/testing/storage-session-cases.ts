@@ -61,6 +61,26 @@ export function listSessionCases(): LogCase[] {
     assert.equal((await storage.list("session")).length, 2);
   });
 
+  add("a long result is kept with its session, also for a session that was branched off", async ({ openStorage }) => {
+    const session = await SessionManager.create(cwd, undefined, { storage: await openStorage() });
+    const branchId = await closeAfter(session, async () => {
+      const first = await session.appendMessage(user("one"));
+      await session.writeBlob("result-1.txt", Buffer.from("all of it"));
+      const branch = await session.branchSession(session.id, first);
+      return await closeAfter(branch, async () => branch.id);
+    });
+    for (const id of [session.id, branchId]) {
+      const next = await SessionManager.openStored(id, { storage: await openStorage() });
+      await closeAfter(next, async () => {
+        assert.equal((await next.readBlob("result-1.txt"))?.toString(), "all of it");
+        assert.equal(await next.readBlob("result-2.txt"), undefined);
+      });
+    }
+    const other = await createSession(await openStorage(), ["one"]);
+    const stranger = await SessionManager.openStored(other, { storage: await openStorage() });
+    await closeAfter(stranger, async () => assert.equal(await stranger.readBlob("result-1.txt"), undefined));
+  });
+
   add("law 5: any prefix of a log opens as a session, and every whole line in it is there", async ({ openStorage }) => {
     const storage = await openStorage();
     const said = ["one", "zwö", "three"];

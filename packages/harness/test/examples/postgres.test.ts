@@ -4,6 +4,7 @@ import { afterAll, beforeAll, describe, test } from "vitest";
 import type { LogKey } from "@tau/tools/storage";
 import { PostgresStorage } from "../../../../examples/programs/postgres/postgres-storage.ts";
 import { storageContract } from "../../src/testing/storage-contract.ts";
+import { keepsLongResult } from "./long-result.ts";
 import { missingPostgres, type PostgresServer, startPostgres } from "./postgres-server.ts";
 
 const missing = missingPostgres();
@@ -59,4 +60,6 @@ describe.skipIf(missing !== undefined)("a storage in Postgres", () => {
   });
 
   for (const { name, run } of storageContract("Postgres", { open, abandon })) test(name, run);
+
+  test("the rest of a long result is read by another process", () => keepsLongResult(() => open("long-result")));
 });
