@@ -5,6 +5,7 @@
 import { type Clock, systemClock, systemIds } from "@tau/ai";
 import { isRecord } from "@tau/ai/internal";
 import type { Approval } from "@tau/protocol";
+import type { Storage } from "@tau/tools/storage";
 import type { Answer } from "./policy.ts";
 import { describeRecordFile } from "./record-file.ts";
 
@@ -37,9 +38,21 @@ interface AnswerFileOptions {
   clock?: Clock;
 }
 
+interface StoredAnswersOptions {
+  storage: Storage;
+  clock?: Clock;
+}
+
 /** Keeps them in the file `answers.json` of a directory. Removes those that have expired. */
-export function createAnswerFile({ directory, clock = systemClock }: AnswerFileOptions): AnswerStore {
-  const options = { agentDir: directory, ids: systemIds };
+export const createAnswerFile = ({ directory, clock = systemClock }: AnswerFileOptions): AnswerStore =>
+  createAnswerStore({ agentDir: directory }, clock);
+
+/** Keeps them in the record `answers` of a storage, for each process that has it. Removes those that have expired. */
+export const createStoredAnswers = ({ storage, clock = systemClock }: StoredAnswersOptions): AnswerStore =>
+  createAnswerStore({ agentDir: "", storage }, clock);
+
+function createAnswerStore(place: { agentDir: string; storage?: Storage }, clock: Clock): AnswerStore {
+  const options = { ...place, ids: systemIds };
   const isLeft = ({ approval }: KeptQuestion) => approval.expiresAt > clock.now();
   return {
     read: async (sessionId) => (await file.read(options)).filter((kept) => kept.sessionId === sessionId),

@@ -1,5 +1,11 @@
 /** The policy: what tools and commands may do, and who decides. What reads commands is in `exec/`. */
-export { type AnswerStore, createAnswerFile, createAnswerMemory, type KeptQuestion } from "./answer-store.ts";
+export {
+  type AnswerStore,
+  createAnswerFile,
+  createAnswerMemory,
+  createStoredAnswers,
+  type KeptQuestion,
+} from "./answer-store.ts";
 export { toVisibleLine } from "./call-summary.ts";
 export { createDefaultPolicy } from "./default-policy.ts";
 export {

@@ -73,14 +73,17 @@ export type TakeAnswers = (questions: readonly BoundQuestion[]) => Promise<reado
 interface JudgeOptions {
   /** Undefined for a call that cannot be postponed: it is asked about as always. */
   getTakeAnswers?: (call: BeforeToolCallContext) => TakeAnswers | undefined;
+  /** Explains to the model why this call is denied if nobody can be asked about it. Undefined: because no person is there. */
+  explainUnattended?: (call: BeforeToolCallContext) => string | undefined;
 }
 
 /** All that a call wants must be allowed. No question is asked about a call of which something is denied anyway. */
-export function createJudge(parts: JudgeParts, { getTakeAnswers }: JudgeOptions = {}): Judge {
+export function createJudge(parts: JudgeParts, { getTakeAnswers, explainUnattended }: JudgeOptions = {}): Judge {
   return async (judgedCall, signal = new AbortController().signal) => {
     const { toolCall, args, context } = judgedCall;
     const { id, name } = toolCall;
-    const call: Call = { id, name, args, tool: context.tools?.find((tool) => tool.name === name) };
+    const tool = context.tools?.find((each) => each.name === name);
+    const call: Call = { id, name, args, tool, unattended: explainUnattended?.(judgedCall) ?? unattended };
     const judged = await judgeAll(parts, call, signal);
     const denied = judged.filter(({ verdict }) => verdict.kind === "deny");
     const takeAnswers = denied.length > 0 || signal.aborted ? undefined : getTakeAnswers?.(judgedCall);
@@ -102,6 +105,8 @@ export function createJudge(parts: JudgeParts, { getTakeAnswers }: JudgeOptions 
 
 interface Call extends CalledTool {
   id: string;
+  /** Explains that nobody can be asked about it. */
+  unattended: string;
 }
 
 /** `open`: there are questions without an answer. */
@@ -352,7 +357,7 @@ async function getOutcome(
     const { target } = prepared;
     if (prepared.kind === "known")
       return { outcome: "allowed", rule: prepared.rule, grants: [{ given: { capability, target }, term: "call" }] };
-    if (!ask) return { outcome: "denied", rule, reason: `${verdict.reason} ${unattended}` };
+    if (!ask) return { outcome: "denied", rule, reason: `${verdict.reason} ${call.unattended}` };
     const { offers, anywhere } = prepared;
     const question = prepared.createQuestion();
     const aborted: Outcome = { outcome: "denied", rule, reason: "Aborted before a person answered." };

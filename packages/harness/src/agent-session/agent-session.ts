@@ -117,6 +117,7 @@ export class AgentSession extends SessionState {
       open: (options, definition) => parts.openChild(this, options, definition),
       onClosed: (child, listener) => child.#lifetime.onClosed(listener),
       judge: core.judge.parts,
+      explainUnattended: () => core.questions.explainChild(),
       registry: parts.services.registry,
       resources: parts.services.resources,
       lifetime: core.lifetime.signal,

@@ -21,7 +21,7 @@ interface AnsweringSurface {
  * `AgentSession.resume` makes the calls, in this process or in another one with the same store.
  */
 interface LaterAnswers {
-  /** Keeps questions and answers, such as `createAnswerFile` of `@tau/policy`. */
+  /** Keeps questions and answers, such as `createAnswerFile` or `createStoredAnswers` of `@tau/policy`. */
   later: AnswerStore;
   /** How long a question and its answer count. Default 7 days. */
   expiresAfterMs?: number;

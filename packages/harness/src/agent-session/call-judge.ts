@@ -16,7 +16,7 @@ export interface PolicyParts extends Pick<
   "decide" | "audit" | "grants" | "remembered" | "files" | "home" | "getMode"
 > {
   ask: AskChoice | undefined;
-  /** Keeps the questions of the user's sessions that outlive their run. Undefined if nothing of the user is read. */
+  /** Keeps the questions that outlive their run, unless `ask` names another store. Undefined if nothing of the session outlives it. */
   answers: AnswerStore | undefined;
   /** The hosts that the user allowed in this project. */
   listHosts: () => Promise<string[]>;
@@ -82,7 +82,10 @@ export function createCallJudge(own: CallJudgeParts): CallJudge {
   };
   return {
     parts,
-    judge: createJudge(parts, { getTakeAnswers: (call) => questions.getTakeAnswers(call) }),
+    judge: createJudge(parts, {
+      getTakeAnswers: (call) => questions.getTakeAnswers(call),
+      explainUnattended: (call) => questions.explainUnattended(call),
+    }),
     waits: approvals.waits,
     answer: (id, answer) => approvals.answer(id, answer),
     endCall(toolCallId) {

@@ -23,6 +23,8 @@ interface ChildrenParts<Child> {
   onClosed: (child: Child, listener: () => void) => void;
   /** Has whoever answers the questions of the parent, if anyone does. */
   judge: Pick<JudgeParts, "ask">;
+  /** Explains why nobody can be asked for a child. Undefined: because nobody is there. */
+  explainUnattended: () => string | undefined;
   registry: ModelRegistry;
   resources: ResourceLoader;
   /** Aborts when the parent is closed. */
@@ -72,8 +74,9 @@ export class Children<Child extends OpenChild> {
 
   /** Asks the question of a child, with its name. */
   async ask(name: string, question: Question, signal: AbortSignal): Promise<Answer> {
-    const { ask } = this.#parts.judge;
-    if (!ask) return { decision: "deny", by: "nobody", message: "nobody is there to answer" };
+    const { judge, explainUnattended } = this.#parts;
+    const { ask } = judge;
+    if (!ask) return { decision: "deny", by: "nobody", message: explainUnattended() ?? "nobody is there to answer" };
     return await ask({ ...question, summary: `${name}: ${question.summary}` }, signal);
   }
 

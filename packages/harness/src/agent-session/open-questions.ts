@@ -49,11 +49,27 @@ export class OpenQuestions {
     return asked;
   }
 
-  /** For the judge. A call inside another one cannot wait: the other one would have to wait with it. */
-  getTakeAnswers({ parentToolCallId }: BeforeToolCallContext): TakeAnswers | undefined {
+  /** Whether nobody is there to answer, and questions wait. */
+  get #keepsQuestions(): boolean {
     const { store, keepsQuestions } = this.#parts.later;
-    if (!store || parentToolCallId !== undefined || !keepsQuestions()) return undefined;
+    return store !== undefined && keepsQuestions();
+  }
+
+  /** For the judge. A call inside another one cannot wait: the other one has begun, and what it did so far cannot be resumed. */
+  getTakeAnswers({ parentToolCallId }: BeforeToolCallContext): TakeAnswers | undefined {
+    const { store } = this.#parts.later;
+    if (!store || parentToolCallId !== undefined || !this.#keepsQuestions) return undefined;
     return (questions) => this.#takeAnswers(store, questions);
+  }
+
+  /** Explains to the model why a call that cannot wait is denied. Undefined for one that can, and where no question waits. */
+  explainUnattended({ parentToolCallId }: Pick<BeforeToolCallContext, "parentToolCallId">): string | undefined {
+    return parentToolCallId !== undefined && this.#keepsQuestions ? nestedText : undefined;
+  }
+
+  /** Explains to a child session why its call is denied. Undefined where no question waits. */
+  explainChild(): string | undefined {
+    return this.#keepsQuestions ? childText : undefined;
   }
 
   /** The questions without an answer. */
@@ -189,5 +205,10 @@ export class OpenQuestions {
     return all.filter(({ log, approval }) => log === session.logName && approval.expiresAt > clock.now());
   }
 }
+
+const nestedText =
+  "Nobody is there to answer now, and a call that another tool makes cannot wait for an answer, so it was not made. Make this call yourself, not inside another one: then it waits for the answer.";
+const childText =
+  "nobody is there to answer now, and a call of a child session cannot wait for an answer. Continue without it, and report which call has to be made: the session that you work for can make it and wait.";
 
 const withoutAnswer = ({ answer: _answer, ...question }: KeptQuestion): KeptQuestion => question;

@@ -8,7 +8,7 @@ import {
   type SecretBroker,
   withPlanMode,
 } from "@tau/policy/internal";
-import { type Audit, createAnswerFile } from "@tau/policy";
+import { type AnswerStore, type Audit, createAnswerFile, createStoredAnswers } from "@tau/policy";
 import { SessionTaint } from "../session/session-taint.ts";
 import { describeSandbox, findRealPath } from "@tau/sandbox/internal";
 import type { SandboxNetwork, SandboxSettings } from "@tau/sandbox";
@@ -24,8 +24,6 @@ export async function createPolicyParts(
     cwd,
     projectDirectory,
     agentDir,
-    readsUser,
-    clock,
     ids,
     params,
     services,
@@ -84,7 +82,7 @@ export async function createPolicyParts(
   return {
     decide: withPlanMode(decide, { isPlanning: () => permissions.isPlanning, isSandboxed }),
     ask: params.ask,
-    answers: readsUser ? createAnswerFile({ directory: agentDir, clock }) : undefined,
+    answers: findAnswerStore(setup),
     audit,
     grants,
     remembered,
@@ -95,6 +93,13 @@ export async function createPolicyParts(
     report,
     taint,
   };
+}
+
+/** With the session's log, so that whoever opens it finds the answers too. Undefined if nothing of this session outlives it. */
+function findAnswerStore({ sessionManager, readsUser, agentDir, clock }: SessionSetup): AnswerStore | undefined {
+  const { customStorage: storage } = sessionManager;
+  if (storage) return createStoredAnswers({ storage, clock });
+  return readsUser ? createAnswerFile({ directory: agentDir, clock }) : undefined;
 }
 
 /** The network of the settings with what a person allowed for the rest of the session. */

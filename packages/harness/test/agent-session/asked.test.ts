@@ -1,10 +1,13 @@
 /** Questions that outlive the run in which they were asked. */
-import { copyFile, mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
+import { copyFile, mkdtemp, readdir, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createFakeClock } from "@tau/ai/testing";
-import { type AnswerStore, createAnswerFile, extendPolicy } from "@tau/policy";
+import type { ExtensionFactory } from "@tau/extensions";
+import { type AnswerStore, createAnswerFile, createStoredAnswers, extendPolicy } from "@tau/policy";
 import { type Approval, customTypes, type RunEnd } from "@tau/protocol";
+import { createMemoryStorage, readLog } from "@tau/tools/storage";
+import { Type } from "typebox";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { defineTool, SessionManager } from "../../src/index.ts";
 import {
@@ -398,6 +401,111 @@ describe("the call gets the outcome that nobody answered", () => {
     await writeFile(log, forged);
     const { session } = await open([]);
     expect(await session.approve("forged", allow)).toBe(false);
+    expect(made).toEqual([]);
+  });
+});
+
+describe("a call that cannot wait is denied before anything of it runs", () => {
+  test("if another tool makes it, and the same call of the model waits", async () => {
+    const { open, made, store } = await createDesk();
+    const said: string[] = [];
+    const factory: ExtensionFactory = (tau) =>
+      tau.registerTool({
+        name: "outer",
+        label: "outer",
+        description: "Makes a call.",
+        parameters: Type.Object({}),
+        async execute(_id, _params, _signal, _onUpdate, context) {
+          const { result, isError } = await context.executeTool("refund", { order: "a" });
+          said.push(`${isError} ${JSON.stringify(result.content)}`);
+          return { content: [text("Tried.")], details: {} };
+        },
+      });
+    const { session, prompt, events } = await open([[call("outer")], [call("refund", { order: "b" })]], {
+      extensions: { factories: [factory] },
+    });
+    const outcome = await prompt("Refund it.");
+    expect(said).toEqual([expect.stringMatching(/^true .*Make this call yourself/)]);
+    expect(events.filter(({ type }) => type === "tool_denied")).toMatchObject([{ toolName: "refund" }]);
+    const questions = getQuestions(outcome.kind === "ran" ? outcome.end : undefined);
+    expect(questions.map(({ summary }) => summary)).toEqual([expect.stringContaining("b")]);
+    expect([made, (await store.read(session.sessionId)).length]).toEqual([[], 1]);
+  });
+
+  test("if a child session makes it", async () => {
+    const { open, made, store } = await createDesk();
+    const { session } = await open([[call("refund", { order: "a" })], [text("I may not.")]]);
+    const child = await session.openChild({ name: "worker" });
+    onTestFinished(() => child.dispose());
+    expect(await child.prompt("Refund it.")).toMatchObject({ kind: "ran", end: { kind: "done" } });
+    expect(transcript(child)[2]).toMatch(/a call of a child session cannot wait/);
+    const kept = [await store.read(child.sessionId), await store.read(session.sessionId)];
+    expect([made, await child.getQuestions(), kept]).toEqual([[], [], [[], []]]);
+  });
+});
+
+describe("in a storage, questions and answers are beside the log", () => {
+  /** Opens the session as another process with the same storage would. */
+  const createStored = async () => {
+    const desk = await createDesk();
+    const storage = createMemoryStorage();
+    const openStored = (turns: TestTurn[], params: TestSessionParams = {}, id = "order") =>
+      desk.open(turns, {
+        sessionManager: SessionManager.continueStored(desk.directory, id, { storage, clock: desk.clock }),
+        ask: { later: createStoredAnswers({ storage, clock: desk.clock }) },
+        ...params,
+      });
+    return { ...desk, storage, openStored };
+  };
+  const turn = { ...call("refund", { order: "a" }), id: "c0" };
+
+  test("another process answers, and the call is made once", async () => {
+    const { openStored, storage, made } = await createStored();
+    const first = await openStored([[turn]]);
+    await first.prompt("Refund it.");
+    await first.close();
+    expect((await storage.list("record")).map(({ key }) => key)).toContain("record/answers");
+    const second = await openStored([]);
+    const [question] = await second.session.getQuestions();
+    expect(await second.session.approve(question!.id, allow)).toBe(true);
+    await second.close();
+    const third = await openStored([[text("Refunded.")]]);
+    expect(await third.session.approve(question!.id, allow)).toBe(false);
+    expect(await third.session.resume()).toMatchObject({ end: { kind: "done" } });
+    await third.close();
+    const fourth = await openStored([]);
+    await expect(fourth.session.resume()).rejects.toMatchObject({ code: "invalid_input" });
+    expect(made).toEqual(["a"]);
+  });
+
+  test("also where only the settings say that runs end with their questions, without any file", async () => {
+    const { openStored, directory, made } = await createStored();
+    const chosen = { ask: undefined as never, settings: { approvals: { later: true } } };
+    const first = await openStored([[turn]], chosen);
+    await first.prompt("Refund it.");
+    await first.close();
+    const second = await openStored([[text("Refunded.")]], chosen);
+    const [question] = await second.session.getQuestions();
+    await second.session.approve(question!.id, allow);
+    await second.session.resume();
+    expect(made).toEqual(["a"]);
+    expect(await readdir(directory)).toEqual([]);
+  });
+
+  test("a copy of the log in the same storage has no open question, and its call is not made", async () => {
+    const { openStored, storage, made } = await createStored();
+    const first = await openStored([[turn]]);
+    await first.prompt("Refund it.");
+    const [question] = await first.session.getQuestions();
+    await first.session.approve(question!.id, allow);
+    await first.close();
+    const bytes = await readLog(storage, "session/order");
+    const copy = await storage.open("session/copy");
+    await copy.replace(bytes!);
+    await copy.close();
+    const copied = await openStored([], {}, "copy");
+    await expect(copied.session.resume()).rejects.toMatchObject({ code: "invalid_input" });
+    expect(transcript(copied.session).at(-1)).toBe(notAnswered);
     expect(made).toEqual([]);
   });
 });

@@ -1,25 +1,28 @@
 /**
  * A process that asks about a call, or approves and resumes it, and is killed at one step. Arguments: the directory, `ask` or `resume`,
- * and the number of the step; 0 for none. Steps are before and after each change of the store and the log, and of the tool.
+ * the number of the step, 0 for none, and `storage` if the session and its answers are in a storage. Steps are before and after each
+ * change of the store and the log, and of the tool.
  */
 import { appendFileSync, writeSync } from "node:fs";
 import { join } from "node:path";
 import { call, scriptedModel, text } from "@tau/ai/testing";
-import { type AnswerStore, createAnswerFile } from "@tau/policy";
+import { type AnswerStore, createAnswerFile, createStoredAnswers } from "@tau/policy";
 import { createAgentSession, defineTool, SessionManager } from "../../src/index.ts";
+import { createFileStorage } from "../../src/session/file-storage.ts";
 
-const [directory = "", phase = "ask", last = "0"] = process.argv.slice(2);
+const [directory = "", phase = "ask", last = "0", kind = "files"] = process.argv.slice(2);
+const storage = kind === "storage" ? createFileStorage({ directory }) : undefined;
 let step = 0;
 const mayDie = () => {
   if (++step === Number(last)) process.kill(process.pid, "SIGKILL");
 };
 
-const file = createAnswerFile({ directory });
+const kept = storage ? createStoredAnswers({ storage }) : createAnswerFile({ directory });
 const later: AnswerStore = {
-  read: (id) => file.read(id),
+  read: (id) => kept.read(id),
   async change(id, work) {
     mayDie();
-    await file.change(id, work);
+    await kept.change(id, work);
     mayDie();
   },
 };
@@ -38,9 +41,11 @@ const refund = defineTool({
 
 const log = join(directory, "log.jsonl");
 const model = scriptedModel(phase === "ask" ? [[{ ...call("refund"), id: "c1" }]] : [[text("Done.")], [text("Done.")]]);
-const sessionManager = await (phase === "ask"
-  ? SessionManager.createFile(log, { cwd: directory })
-  : SessionManager.open(log));
+const sessionManager = await (storage
+  ? SessionManager.continueStored(directory, "log", { storage })
+  : phase === "ask"
+    ? SessionManager.createFile(log, { cwd: directory })
+    : SessionManager.open(log));
 const session = await createAgentSession({
   model,
   cwd: directory,

@@ -3,8 +3,9 @@ import { spawnSync } from "node:child_process";
 import { cpSync, existsSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { createAnswerFile } from "@tau/policy";
+import { createAnswerFile, createStoredAnswers } from "@tau/policy";
 import { afterAll, beforeAll, expect, test } from "vitest";
+import { createFileStorage } from "../../src/session/file-storage.ts";
 import { SessionManager } from "../../src/session/session-manager.ts";
 import { bundle, patience } from "./kit.ts";
 
@@ -17,11 +18,22 @@ beforeAll(async () => {
 }, patience(60));
 afterAll(() => rmSync(root, { recursive: true, force: true }));
 
+/** Where the session and the answers are. */
+const kinds = ["files", "storage"] as const;
+
+interface Run {
+  /** Default 0: none. */
+  step?: number;
+  kind: (typeof kinds)[number];
+}
+
 /** Runs a phase and returns how many steps it has; undefined if it was killed. */
-function run(directory: string, phase: "ask" | "resume", step = 0): number | undefined {
-  const { status, signal, stdout, stderr } = spawnSync(process.execPath, [script, directory, phase, String(step)], {
-    encoding: "utf8",
-  });
+function run(directory: string, phase: "ask" | "resume", { step = 0, kind }: Run): number | undefined {
+  const { status, signal, stdout, stderr } = spawnSync(
+    process.execPath,
+    [script, directory, phase, String(step), kind],
+    { encoding: "utf8" },
+  );
   if (signal === "SIGKILL") return undefined;
   expect([status, stderr]).toEqual([0, ""]);
   return Number(stdout);
@@ -31,7 +43,7 @@ const countMade = (directory: string) =>
   existsSync(join(directory, "made")) ? readFileSync(join(directory, "made"), "utf8").trim().split("\n").length : 0;
 
 /** Whether the call has its one outcome, or waits for an answer without any. */
-async function readState(directory: string) {
+async function readState(directory: string, { kind }: Run) {
   const log = await SessionManager.open(join(directory, "log.jsonl"));
   const entries = await log.getEntries();
   const unfinished = await log.unfinishedCalls();
@@ -41,40 +53,46 @@ async function readState(directory: string) {
     ({ role, ...message }) => role === "assistant" && JSON.stringify(message).includes('"c1"'),
   );
   const results = messages.filter((message) => message.role === "toolResult" && message.toolCallId === "c1");
-  const store = await createAnswerFile({ directory }).read(log.id);
+  const answers =
+    kind === "files"
+      ? createAnswerFile({ directory })
+      : createStoredAnswers({ storage: createFileStorage({ directory }) });
+  const store = await answers.read(log.id);
   return { calls: calls.length, results: results.length, unfinished, kept: store.length };
 }
 
 /** The steps to die at: every one of a long run, else some from the beginning to the end. */
-const choose = (steps: number): number[] =>
-  Array.from({ length: steps }, (_, index) => index + 1).filter((step) => process.env["TAU_LONG"] || step % 4 === 2);
+const choose = (steps: number, { kind }: Run): number[] =>
+  Array.from({ length: steps }, (_, index) => index + 1).filter(
+    (step) => process.env["TAU_LONG"] || step % 8 === (kind === "files" ? 2 : 6),
+  );
 
-test(
-  "whichever step a process is killed at while it asks, nothing is made, and the call waits or has one outcome",
+test.each(kinds.map((kind) => ({ kind })))(
+  "$kind: whichever step a process is killed at while it asks, nothing is made, and the call waits or has one outcome",
   { timeout: patience(120) },
-  async () => {
+  async (place) => {
     const whole = mkdtempSync(join(root, "whole-"));
-    const steps = run(whole, "ask")!;
+    const steps = run(whole, "ask", place)!;
     expect(steps).toBeGreaterThan(5);
-    for (const step of choose(steps)) {
+    for (const step of choose(steps, place)) {
       const directory = mkdtempSync(join(root, `ask-${step}-`));
-      expect(run(directory, "ask", step)).toBeUndefined();
+      expect(run(directory, "ask", { ...place, step })).toBeUndefined();
       expect(countMade(directory)).toBe(0);
       if (!existsSync(join(directory, "log.jsonl"))) continue;
-      run(directory, "resume");
-      const { calls, results, unfinished, kept } = await readState(directory);
+      run(directory, "resume", place);
+      const { calls, results, unfinished, kept } = await readState(directory, place);
       expect([step, results, unfinished, kept]).toEqual([step, calls, [], 0]);
       expect(countMade(directory)).toBeLessThanOrEqual(1);
     }
   },
 );
 
-test(
-  "whichever step a process is killed at while it resumes, the call is made once at most, and has one outcome",
+test.each(kinds.map((kind) => ({ kind })))(
+  "$kind: whichever step a process is killed at while it resumes, the call is made once at most, and has one outcome",
   { timeout: patience(120) },
-  async () => {
+  async (place) => {
     const asked = mkdtempSync(join(root, "asked-"));
-    run(asked, "ask");
+    run(asked, "ask", place);
     const copyTo = (name: string) => {
       // The log keeps its path: one with another path has no question.
       const directory = mkdtempSync(join(root, `${name}-`));
@@ -82,15 +100,15 @@ test(
     };
     const backup = copyTo("backup");
     backup.restore();
-    const steps = run(asked, "resume")!;
+    const steps = run(asked, "resume", place)!;
     expect(countMade(asked)).toBe(1);
-    for (const step of choose(steps)) {
+    for (const step of choose(steps, place)) {
       rmSync(asked, { recursive: true });
       cpSync(backup.directory, asked, { recursive: true });
-      expect(run(asked, "resume", step)).toBeUndefined();
+      expect(run(asked, "resume", { ...place, step })).toBeUndefined();
       const before = countMade(asked);
-      run(asked, "resume");
-      const { results, unfinished } = await readState(asked);
+      run(asked, "resume", place);
+      const { results, unfinished } = await readState(asked, place);
       expect([step, results, unfinished]).toEqual([step, 1, []]);
       expect(countMade(asked)).toBeLessThanOrEqual(1);
       expect(countMade(asked)).toBeGreaterThanOrEqual(before);
