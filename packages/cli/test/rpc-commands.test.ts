@@ -850,6 +850,19 @@ const cases: Readonly<Record<CommandName, Case>> = {
       await expect(client.call("search_sessions", { text: "x", since: "soon" })).rejects.toThrow("ISO 8601");
     },
   },
+  get_usage_report: {
+    replies: [textReply("One.")],
+    async check({ client }) {
+      await client.call("execute", { prompt: "Hello." });
+      const report = await client.call("get_usage_report", { by: "model", since: "today" });
+      expect(report).toMatchObject({ by: "model", rows: [{ requests: 1 }], total: { requests: 1 }, limits: [] });
+      expect(await client.call("get_usage_report", {})).toMatchObject({ by: "day", rows: [{ requests: 1 }] });
+      const before = await client.call("get_usage_report", { since: "2020-01-01", until: "2020-02-01" });
+      expect(before).toMatchObject({ since: "2020-01-01", until: "2020-02-01", rows: [] });
+      await expect(client.call("get_usage_report", { since: "soon" })).rejects.toThrow("a day, such as 2026-03-01");
+      await expect(client.call("get_usage_report", { by: "colour" as never })).rejects.toThrow('"by"');
+    },
+  },
   rename_session: {
     replies: [textReply("One."), textReply("Two.")],
     async check({ client }) {

@@ -80,7 +80,7 @@ test("two gateways never share a storage", async () => {
   await expect(openTestGateway({ options: { storage: shared } })).rejects.toMatchObject({ code: "unavailable" });
 });
 
-test("a search is refused where sessions are in a storage, because it needs files", async () => {
+test("a search and a report of usage are refused where sessions are in a storage, because they need files", async () => {
   const opened = await open({ model: scriptedModel([[text("Four.")]]), options: { storage: storage() } });
   const client = await connect(opened);
   const { sessionId } = await client.must<{ sessionId: string }>("sessions.create", { cwd: opened.workspace });
@@ -90,4 +90,6 @@ test("a search is refused where sessions are in a storage, because it needs file
   };
   expect(await client.call("sessions.search", { text: "two" })).toMatchObject(refused);
   expect(await client.call("session.search_sessions", { sessionId, text: "two" })).toMatchObject(refused);
+  expect(await client.call("usage.report")).toMatchObject(refused);
+  expect(await client.call("session.get_usage_report", { sessionId })).toMatchObject(refused);
 });

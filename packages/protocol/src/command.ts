@@ -10,6 +10,7 @@ import type { JobData, JobSummary } from "./job.ts";
 import type { SessionMessage } from "./message.ts";
 import type { PermissionData } from "./permission-mode.ts";
 import type { RunEnd, TerminationReason } from "./run-end.ts";
+import type { UsageReportData, UsageReportParams } from "./usage-report.ts";
 
 /** The permission that a client needs to send a command. */
 export type Scope = "read" | "write" | "approve" | "admin";
@@ -531,6 +532,8 @@ export interface Commands {
   };
   /** Messages of the sessions of the working directory, or with `all` of every directory. */
   search_sessions: { params: SearchParams & { all?: boolean }; data: SearchData };
+  /** Adds up what all sessions of the user have used, whatever their directory. */
+  get_usage_report: { params: UsageReportParams; data: UsageReportData };
   /** `session` is a path, an id, or the beginning of an id. */
   rename_session: { params: { session: string; name: string }; data: null };
   /** Moves the session to the trash. */
@@ -633,6 +636,7 @@ export const commandScopes = {
   import_session: "admin",
   list_sessions: "read",
   search_sessions: "read",
+  get_usage_report: "admin",
   rename_session: "write",
   delete_session: "write",
   restore_session: "write",

@@ -149,3 +149,13 @@ export { createNoteFrame, listUiFrames } from "./ui-frames.ts";
 export type { UiAnswer, UiDialog, UiNote } from "./ui-request.ts";
 export { HarnessError, type HarnessErrorCode } from "./errors.ts";
 export { findMentions, type Mention, mentionStart } from "./mentions.ts";
+export {
+  type UsageAmounts,
+  type UsageGroup,
+  usageGroups,
+  type UsageLimit,
+  type UsageReport,
+  type UsageReportData,
+  type UsageReportParams,
+  type UsageRow,
+} from "./usage-report.ts";

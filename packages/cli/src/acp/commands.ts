@@ -56,6 +56,7 @@ export const editorCommands: SurfaceCommands<CommandPort> = {
   new: byEditor,
   name: here(nameSession),
   session: here(showStats),
+  stats: elsewhere("Show what all sessions have used in a terminal: tau stats"),
   compact: here(compact),
   export: here(exportSession),
   import: inTerminal,

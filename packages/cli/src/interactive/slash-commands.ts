@@ -29,6 +29,7 @@ import { resume } from "./commands/sessions.ts";
 import { changeSettings } from "./commands/settings.ts";
 import { share } from "./commands/share.ts";
 import { chooseRole, listRoles } from "./commands/roles.ts";
+import { listStatsArguments, showStats } from "./commands/stats.ts";
 import { chooseTheme, listThemes } from "./commands/theme.ts";
 import { chooseThinking, listLevels } from "./commands/thinking.ts";
 import { openTree } from "./commands/tree.ts";
@@ -66,6 +67,7 @@ export const terminalCommands: Readonly<Record<SlashCommandName, TerminalCommand
   new: here(startNew),
   name: here(nameSession),
   session: here(showSession),
+  stats: here(showStats, listStatsArguments),
   compact: here(compact),
   export: here(exportSession),
   import: here(importFile),

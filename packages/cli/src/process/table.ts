@@ -17,8 +17,11 @@ const gap = "  ";
 /** A column does not shrink below this width. */
 const minWidth = 8;
 
+/** The part of the output that a table depends on. */
+export type TableIo = Pick<Io, "terminal" | "env" | "columns" | "colour">;
+
 /** Cuts nothing if the output is not a terminal, because another program may read it. */
-export function tableText(columns: readonly Column[], rows: readonly (readonly Cell[])[], io: Io): string {
+export function tableText(columns: readonly Column[], rows: readonly (readonly Cell[])[], io: TableIo): string {
   const texts = rows.map((row) => row.map((cell) => cleanLine(typeof cell === "string" ? cell : cell.text)));
   const maxWidths = columns.map(({ title }, index) =>
     // There may be more rows than a call takes arguments.
@@ -37,10 +40,10 @@ export function tableText(columns: readonly Column[], rows: readonly (readonly C
   return [head, ...body].map((cells) => `${cells.join(gap).trimEnd()}\n`).join("");
 }
 
-const paintIf = (text: string, style: Colour | "bold", { colour }: Io) => (colour ? paint(text, style) : text);
+const paintIf = (text: string, style: Colour | "bold", { colour }: TableIo) => (colour ? paint(text, style) : text);
 
 /** Default: 80 columns. */
-export function terminalWidth({ terminal, env, columns }: Io): number {
+export function terminalWidth({ terminal, env, columns }: TableIo): number {
   if (!terminal.out) return Number.POSITIVE_INFINITY;
   const width = Number(env["COLUMNS"]);
   return width > 0 ? width : columns || 80;

@@ -1,3 +1,5 @@
+import { writeFile } from "node:fs/promises";
+import { join } from "node:path";
 import { emptyUsage } from "@tau/ai";
 import { createFakeClock } from "@tau/ai/testing";
 import { SessionManager } from "@tau/harness";
@@ -44,8 +46,8 @@ test("a table has a row for each day, with a bar, and a total", async () => {
   expect(code).toBe(0);
   const [head, first, second, total, ...rest] = out.split("\n");
   expect(head).toMatch(/^DAY +COST +TOKENS +CACHED +REQUESTS +CALLS +DENIED +TIME$/);
-  expect(first).toMatch(/^2026-03-01 +█+[▉-▏]? +\$2\.50 +8k +75% +2 +0 +0 +3 min$/);
-  expect(second).toMatch(/^2026-03-03 +█+ +\$5\.00 +4k +75% +1 +0 +0 +2 min$/);
+  expect(first).toMatch(/^2026-03-01 +█+[▉-▏]? +\$2\.50 +8\.0k +75% +2 +0 +0 +3 min$/);
+  expect(second).toMatch(/^2026-03-03 +█+ +\$5\.00 +4\.0k +75% +1 +0 +0 +2 min$/);
   expect(total).toMatch(/^TOTAL +\$7\.50 +12k +75% +3 /);
   expect(rest).toEqual([""]);
   const bars = [first, second].map((line) => line!.match(/█/g)!.length);
@@ -93,6 +95,27 @@ test.each([
   const { code, out, err } = await run(await createWorkspace(), ["stats", ...args]);
   expect({ code, out }).toEqual({ code: 2, out: "" });
   expect(err).toContain(message);
+});
+
+test("what is left of the limits of the day and the month follows the table", async () => {
+  const workspace = await createDays();
+  const { agentDir } = workspace;
+  const budgets = { day: { cost: 5 }, month: { cost: 60.5 } };
+  await writeFile(join(agentDir, "settings.json"), JSON.stringify({ budgets }));
+  const now = new Date();
+  const day = [now.getFullYear(), now.getMonth() + 1, now.getDate()].map((part) => String(part).padStart(2, "0"));
+  const open = { type: "reserved", id: "r", cost: 0.5, inputCost: 0.1, untilMs: Date.now() + 60_000 };
+  const lines = [{ type: "spent", cost: 1.25 }, open].map((line) => JSON.stringify({ ...line, day: day.join("-") }));
+  await writeFile(join(agentDir, "costs.jsonl"), `${lines.join("\n")}\n`);
+  const { out } = await run(workspace, ["stats", ...since], onTerminal(100));
+  const waiting = "($0.50 are reserved by requests in progress)";
+  expect(out.split("\n").slice(-3)).toEqual([
+    `Limit of today: $1.25 of $5.00 are spent, $3.25 are left ${waiting}`,
+    `Limit of this month: $1.25 of $60.50 are spent, $58.75 are left ${waiting}`,
+    "",
+  ]);
+  const json = await run(workspace, ["stats", "--json", ...since]);
+  expect(JSON.parse(json.out).limits[0]).toEqual({ period: "day", limit: 5, spent: 1.25, reserved: 0.5, left: 3.25 });
 });
 
 test("without any use, that is said", async () => {

@@ -34,7 +34,7 @@ export const sessionsMethods = {
     },
   ),
   "sessions.search": method(here, searchFields, async ({ parts }, params) => {
-    if (parts.cluster) throw needsFiles();
+    if (parts.cluster) throw needsFiles("searched");
     return toSearchData(await parts.sessionIndex.search(toSearchOptions(params)));
   }),
   "sessions.create": method(

@@ -1,10 +1,12 @@
 /** Methods about the usage of sessions. */
 import { closeAfter } from "@tau/ai/internal";
 import { nonEmptyText, optional } from "@tau/config/fields";
+import { usageReportFields } from "@tau/harness/host";
 import { sumUsage } from "@tau/harness/session";
 import type { UsageData } from "@tau/protocol/gateway";
 import { GatewayError } from "../errors.ts";
 import type { GatewayParts } from "../parts.ts";
+import { needsFiles } from "../sessions/needs-files.ts";
 import { here, method, type SomeMethods } from "./method.ts";
 
 const pageSize = 100;
@@ -39,7 +41,17 @@ export const usageMethods = {
       };
     },
   ),
+  // Not of the gateway's sessions alone: those of the user, as everywhere else.
+  "usage.report": method(here, usageReportFields, async ({ parts }, params) => {
+    if (parts.cluster) throw needsFiles("counted");
+    return await parts.sessionIndex.reportUsage({ ...params, limits: getCostLimits(parts) });
+  }),
 } satisfies SomeMethods;
+
+function getCostLimits({ settings }: GatewayParts) {
+  const { day, month } = settings.get().budgets;
+  return { day: day.cost, month: month.cost };
+}
 
 async function listUsedSince({ sessionIndex, sessions, cluster }: GatewayParts, from: Date): Promise<string[]> {
   if (cluster) return await cluster.catalogue.listUsedSince(from);

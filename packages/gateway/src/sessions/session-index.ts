@@ -1,7 +1,7 @@
 /** Finds sessions by id, and lists them, without opening them all. Closed sessions cost the name of their file. */
 import { readdir } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
-import { SerialQueue } from "@tau/ai/internal";
+import { SerialQueue, withoutUndefined } from "@tau/ai/internal";
 import { SessionManager } from "@tau/harness";
 import type { SearchOptions, SearchResult } from "@tau/harness/search";
 import {
@@ -9,13 +9,15 @@ import {
   filterSessions,
   idInFileName,
   isSessionFile,
+  reportUsage,
   type SessionInfo,
   type SessionManagerOptions,
   sessionsRoot,
 } from "@tau/harness/session";
+import type { UsageReportData } from "@tau/protocol";
 import { unlessMissing } from "@tau/tools/platform";
 import { type FileChange, SessionDirectory, type SessionFile } from "./session-directory.ts";
-import type { SessionList, SessionPageOptions } from "./session-list.ts";
+import type { SessionList, SessionPageOptions, UsageReportOptions } from "./session-list.ts";
 import { cutPage, parseTime, type SessionPage } from "./session-page.ts";
 
 interface SessionIndexOptions {
@@ -105,6 +107,11 @@ export class SessionIndex implements SessionList {
   async search(options: SearchOptions): Promise<SearchResult> {
     const { searchSessions } = await import("@tau/harness/search");
     return await searchSessions(await this.#listDirectories(), options);
+  }
+
+  async reportUsage(options: UsageReportOptions): Promise<UsageReportData> {
+    const { agentDir, getSessionDir } = this.#options;
+    return await reportUsage({ agentDir, ...withoutUndefined({ sessionDir: getSessionDir() }), ...options });
   }
 
   close(): void {

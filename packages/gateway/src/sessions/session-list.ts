@@ -1,10 +1,13 @@
 /** Where a gateway finds the sessions that are not open. */
 import type { SessionManager } from "@tau/harness";
 import type { SearchOptions, SearchResult } from "@tau/harness/search";
-import type { SessionFilter, SessionManagerOptions } from "@tau/harness/session";
+import type { ReportUsageOptions, SessionFilter, SessionManagerOptions } from "@tau/harness/session";
+import type { UsageReportData } from "@tau/protocol";
 import type { PageOptions, SessionPage } from "./session-page.ts";
 
 export type SessionPageOptions = SessionFilter & PageOptions;
+
+export type UsageReportOptions = Pick<ReportUsageOptions, "by" | "since" | "until" | "limits">;
 
 export interface SessionList {
   has(sessionId: string): Promise<boolean>;
@@ -13,6 +16,8 @@ export interface SessionList {
   list(options: SessionPageOptions): Promise<SessionPage>;
   /** Searches messages. Throws `unavailable` if the sessions are not in files. */
   search(options: SearchOptions): Promise<SearchResult>;
+  /** Adds up what was used. Throws `unavailable` if the sessions are not in files. */
+  reportUsage(options: UsageReportOptions): Promise<UsageReportData>;
   /** The file of a session was written. */
   markChanged(path: string): void;
   /** Where a session was when it was listed last, whether it is still there or not. Undefined if that is not known. */

@@ -44,7 +44,11 @@ export class StoredSessions implements SessionList {
   }
 
   async search(): Promise<never> {
-    throw needsFiles();
+    throw needsFiles("searched");
+  }
+
+  async reportUsage(): Promise<never> {
+    throw needsFiles("counted");
   }
 
   async #describe({ key, size, modifiedMs }: StoredLog): Promise<SessionInfo | undefined> {

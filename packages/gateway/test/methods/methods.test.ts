@@ -44,6 +44,29 @@ describe("sessions.search", () => {
   });
 });
 
+describe("usage.report", () => {
+  test("counts sessions of all directories, only for the owner", async () => {
+    const { client, connect, workspace, agentDir } = await open({
+      model: scriptedModel([[text("One.")]]),
+      settings: { budgets: { day: { cost: 5 } } },
+    });
+    const sessionId = await create(client, workspace);
+    await client.must("session.execute", { sessionId, prompt: "First." });
+    const other = await SessionManager.create(join(workspace, "elsewhere"), undefined, { agentDir });
+    await other.appendMessage({ role: "assistant", provider: "acme", model: "m", content: [] } as never);
+    await other.close();
+    const report = await client.must<MethodData<"usage.report">>("usage.report", { by: "project" });
+    expect(report.rows.map(({ name }) => name).toSorted()).toEqual([workspace, join(workspace, "elsewhere")]);
+    expect(report.limits).toEqual([{ period: "day", limit: 5, spent: 0, reserved: 0, left: 5 }]);
+    const same = await client.must("session.get_usage_report", { sessionId, by: "project" });
+    expect(same).toEqual(report);
+    expect(getCode(await client.call("usage.report", { since: "soon" }))).toBe("invalid_input");
+    const guest = await connect({ scopes: ["read", "write", "approve"] });
+    expect(getCode(await guest.call("usage.report"))).toBe("forbidden");
+    expect(getCode(await guest.call("session.get_usage_report", { sessionId }))).toBe("forbidden");
+  });
+});
+
 describe("sessions.list", () => {
   test("shows pages of all directories, the last used first, with what each is doing", async () => {
     const { client, workspace } = await open({

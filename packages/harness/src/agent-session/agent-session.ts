@@ -90,6 +90,8 @@ interface AgentSessionParts extends SessionParts {
 export class AgentSession extends SessionState {
   /** Files that prompts and commands name. */
   readonly namedFiles: NamedFiles;
+  /** Whether it is the session of somebody else than the user of this machine. */
+  readonly isTenant: boolean;
   /** Mentions that extensions read. */
   readonly mentions: ExtensionMentions;
   readonly #parts: AgentSessionParts;
@@ -111,6 +113,7 @@ export class AgentSession extends SessionState {
       admitRun: admitRun && ((signal) => admitRun(this, signal)),
     });
     linkToolSession(core.toolSession, (options, definition) => this.openChild(options, definition));
+    this.isTenant = parts.tools.isTenant;
     this.namedFiles = this.#work.namedFiles;
     this.mentions = this.#work.mentions;
     this.#children = new Children({

@@ -4,7 +4,7 @@
  */
 import type { Clock, Ids } from "@tau/ai";
 import { getErrorMessage, SerialQueue } from "@tau/ai/internal";
-import { type LogStore, type Storage, withLog } from "@tau/tools/storage";
+import { type LogStore, readLog, type Storage, withLog } from "@tau/tools/storage";
 import type { Demand } from "../budget/demand.ts";
 import { formatDate } from "../prompt/system-prompt.ts";
 import { type CostDecision, type CostLimits, type CostPeriod, decideCost } from "./cost-limits.ts";
@@ -31,6 +31,8 @@ export type CostGrant =
   | { kind: "spent"; period: CostPeriod; message: string }
   /** Without its ledger, no limit would hold. */
   | { kind: "failed"; message: string };
+
+const ledgerKey = "record/costs";
 
 /** How long a reservation of a process that was killed is in the way of others. */
 const reservedMs = 10 * 60_000;
@@ -120,7 +122,7 @@ export class CostLedger {
     const { storage, clock } = this.#options;
     return this.#queue.add(async () => {
       const waiting = this.#unwritten;
-      await withLog({ storage, key: "record/costs", clock }, async (store) => {
+      await withLog({ storage, key: ledgerKey, clock }, async (store) => {
         const { text, size } = await readAll(store);
         const before = addLines(readLedger(text), waiting);
         const added = create(before);
@@ -140,6 +142,10 @@ export class CostLedger {
     });
   }
 }
+
+/** The state of a ledger that others write. */
+export const readCostLedger = async (storage: Storage): Promise<LedgerState> =>
+  readLedger((await readLog(storage, ledgerKey))?.toString("utf8") ?? "");
 
 async function readAll(store: LogStore): Promise<{ text: string; size: number }> {
   const size = (await store.stat())?.size ?? 0;

@@ -43,7 +43,8 @@ export function listWarnings(state: LedgerState, limits: CostLimits, now: Now) {
     .map(({ period, limit, spent }) => ({ period, message: describeWarning(period, limit, spent) }));
 }
 
-function listUses(state: LedgerState, limits: CostLimits, { nowMs, today }: Now) {
+/** The uses of the periods that have a limit. */
+export function listUses(state: LedgerState, limits: CostLimits, { nowMs, today }: Now) {
   const prefixes = { day: today, month: getMonth(today) };
   return (["day", "month"] as const).flatMap((period) => {
     const limit = limits[period];

@@ -5,7 +5,7 @@ export { LiveSessions } from "../agent-session/live-sessions.ts";
 export type { CommandOptions } from "./commands/command.ts";
 export { isLongCommand, parseParams } from "./commands/index.ts";
 export { formatNothingToCompact } from "../compaction/nothing-to-compact.ts";
-export { listFields, searchFields, toSearchOptions } from "./commands/sessions.ts";
+export { listFields, searchFields, toSearchOptions, usageReportFields } from "./commands/sessions.ts";
 export { maxPageBytes } from "./commands/state.ts";
 export { getMessageText, toModelData, toSearchData, toSessionSummary } from "./data.ts";
 export {

@@ -28,9 +28,10 @@ export {
 export { summarise, type SummaryResult, type SummaryTask } from "../compaction/summarise.ts";
 export { contextTokens, estimateTokens } from "../compaction/tokens.ts";
 export type { Durability } from "./append-queue.ts";
-export type { UsageAmounts, UsageCell } from "../usage/count-usage.ts";
+export type { UsageCell } from "../usage/count-usage.ts";
 export { getUsage, type GetUsageOptions } from "../usage/get-usage.ts";
-export { type UsageGroup, type UsageReport, type UsageRow } from "../usage/group-usage.ts";
+export { parseDay } from "../usage/days.ts";
+export { reportUsage, type ReportUsageOptions } from "../usage/report-usage.ts";
 export type { BranchPage, QueuedState, SessionTreeNode } from "./branch.ts";
 export type { ListOptions, ListProgress } from "./list-sessions.ts";
 export {

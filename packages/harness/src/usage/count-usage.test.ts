@@ -1,8 +1,9 @@
 import { emptyUsage } from "@tau/ai";
+import type { UsageAmounts, UsageGroup } from "@tau/protocol";
 import { expect, test } from "vitest";
 import type { SessionEntry, SessionHeader } from "../session/entry.ts";
-import { addAmounts, noUsage, type UsageAmounts, type UsageCell, UsageCounter } from "./count-usage.ts";
-import { groupUsage, type UsageGroup } from "./group-usage.ts";
+import { addAmounts, noUsage, type UsageCell, UsageCounter } from "./count-usage.ts";
+import { groupUsage } from "./group-usage.ts";
 
 /** Local noon and a few seconds. */
 const at = (seconds: number, day = 2) => new Date(2026, 2, day, 12, 0, seconds);

@@ -1,26 +1,9 @@
 /** Counts what the entries of a session have used, by local day, and by model or tool. Pure. */
 import { asRecord } from "@tau/ai/internal";
+import type { UsageAmounts } from "@tau/protocol";
 import { parseUsage } from "../budget/usage.ts";
 import { formatDate } from "../prompt/system-prompt.ts";
 import { customTypes, getNestedCall, type SessionEntry, type SessionHeader } from "../session/entry.ts";
-
-export interface UsageAmounts {
-  /** Answers of models, failed ones included. */
-  readonly requests: number;
-  /** Tokens that were neither read from nor written to a cache. */
-  readonly input: number;
-  readonly output: number;
-  readonly cacheRead: number;
-  readonly cacheWrite: number;
-  /** US dollars. */
-  readonly cost: number;
-  /** How long answers and calls took. A call inside another one takes none. */
-  readonly timeMs: number;
-  /** Calls of tools, denied and failed ones included. */
-  readonly calls: number;
-  readonly errors: number;
-  readonly denied: number;
-}
 
 export const noUsage: UsageAmounts = {
   requests: 0,

@@ -1,12 +1,13 @@
 /** Reports what the sessions of a user have used. */
 import { join } from "node:path";
 import { systemClock, systemIds } from "@tau/ai";
+import type { UsageGroup, UsageReport } from "@tau/protocol";
 import { nodeFileSystem } from "@tau/tools/platform";
 import { orUndefined } from "@tau/tools/durable";
 import { listNames } from "@tau/tools/storage";
 import type { StoragePorts } from "../session/file-storage.ts";
 import { isSessionFile, sessionsRoot } from "../session/session-directory.ts";
-import { groupUsage, type UsageGroup, type UsageReport } from "./group-usage.ts";
+import { groupUsage } from "./group-usage.ts";
 import { readUsage } from "./read-usage.ts";
 
 export interface GetUsageOptions extends Partial<StoragePorts> {

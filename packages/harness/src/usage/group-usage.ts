@@ -1,5 +1,6 @@
 /** Adds up what sessions have used, by day, project, model, tool or agent. Pure. */
-import { addAmounts, noUsage, type UsageAmounts, type UsageCell } from "./count-usage.ts";
+import type { UsageAmounts, UsageGroup, UsageReport, UsageRow } from "@tau/protocol";
+import { addAmounts, noUsage, type UsageCell } from "./count-usage.ts";
 
 /** The amounts of a session. */
 export interface SessionUsage {
@@ -8,20 +9,6 @@ export interface SessionUsage {
   /** Its named agent; empty if it has none. */
   readonly agent: string;
   readonly cells: readonly UsageCell[];
-}
-
-export type UsageGroup = "day" | "project" | "model" | "tool" | "agent";
-
-export interface UsageRow extends UsageAmounts {
-  /** A day, a directory, `provider/id`, a tool or an agent; empty if it has no name. */
-  readonly name: string;
-}
-
-export interface UsageReport {
-  readonly by: UsageGroup;
-  /** Days in order, everything else by cost, then by tokens and calls. */
-  readonly rows: readonly UsageRow[];
-  readonly total: UsageAmounts;
 }
 
 interface UsageFilter {

@@ -37,6 +37,17 @@ test("the sessions of a host are in its agent directory, without being told so o
   expect(sessionFile).toMatch(new RegExp(`^${host.agentDir}/`));
 });
 
+test("a tenant does not see what other sessions have used", async () => {
+  const directory = await mkdtemp(join(tmpdir(), "tau-host-"));
+  onTestFinished(() => rm(directory, { recursive: true, force: true, maxRetries: 10 }));
+  const model = scriptedModel([]);
+  onTestFinished(() => model.dispose());
+  const host = createHost({ agentDir: directory, params: { cwd: directory, model, isolation: "tenant" } });
+  onTestFinished(() => host.dispose());
+  const report = host.execute(await host.create(), { type: "get_usage_report" });
+  await expect(report).rejects.toMatchObject({ code: "denied" });
+});
+
 test("a session that is opened twice at the same time is opened once, and the other log is closed", async () => {
   const { host, prepared, writeSession } = await openHost();
   const path = await writeSession("Hello.");

@@ -18,6 +18,7 @@ import {
   type SearchParams,
   type SessionSummaryData,
 } from "../command.ts";
+import type { UsageReportData, UsageReportParams } from "../usage-report.ts";
 import type { UiAnswer } from "../ui-request.ts";
 
 /** `pair`: devices. Scopes are granted by the gateway; a client can only ask for fewer. */
@@ -200,6 +201,8 @@ interface OwnMethods {
   "dialogs.answer": { params: WithSession & { id: string; answer: UiAnswer }; data: { accepted: boolean } };
   "models.list": { params: { cwd?: string }; data: { models: ModelData[] } };
   "usage.get": { params: { sessionId?: string; since?: string }; data: UsageData };
+  /** Adds up what all sessions of the gateway's user have used, those of other programs included. */
+  "usage.report": { params: UsageReportParams; data: UsageReportData };
   /** `channel`: only lines about that account. */
   "logs.tail": { params: { limit?: number; channel?: string }; data: { lines: string[] } };
   /** `hash` identifies the content that a change was made for. */
@@ -294,6 +297,8 @@ const ownScopes = {
   "dialogs.answer": "approve",
   "models.list": "read",
   "usage.get": "read",
+  // It names every directory that the user works in.
+  "usage.report": "admin",
   "logs.tail": "admin",
   "config.get": "admin",
   "config.set": "admin",

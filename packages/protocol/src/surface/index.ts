@@ -104,3 +104,4 @@ export {
   type SurfaceCommands,
   type TypedCommand,
 } from "./slash-commands.ts";
+export { describeUsageLimit, getUsageBars, type UsageFigure, usageTables } from "./usage-figures.ts";

@@ -18,15 +18,12 @@ const goBack = use("tree", "/tree goes back to an earlier message. It does not c
 const instructions = hint("Write AGENTS.md, or ask for it: its text is sent with every request.");
 const packages = use("extensions", "tau install and tau remove change them.");
 
-const used = use("session", "/session shows what this session has used; in a shell, tau stats shows that of all.");
-
 const table: Readonly<Record<string, OtherCommand>> = {
   clear: use("new"),
   reset: use("new"),
   cost: use("session"),
   status: use("session"),
-  usage: used,
-  stats: used,
+  usage: use("session", "/session shows what this session has used, and /stats what all have."),
   context: use("session"),
   info: use("session"),
   undo: goBack,

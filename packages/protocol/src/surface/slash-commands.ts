@@ -29,6 +29,11 @@ const table = {
   new: { description: "Begin a new session in this directory" },
   name: { description: "Name this session", argument: "NAME" },
   session: { description: "Show what this session has used" },
+  stats: {
+    description: "Show what all sessions have used, as a chart",
+    argument: "PERIOD",
+    yields: true,
+  },
   compact: { description: "Summarise the conversation so far", argument: "INSTRUCTIONS" },
   export: { description: "Write this session as .html or .jsonl", argument: "PATH" },
   import: {

@@ -7,8 +7,8 @@ interface DialogProps {
   title: string;
   onClose: () => void;
   children: ComponentChildren;
-  /** `side`: at the edge of the window, for what is looked at beside the transcript. */
-  shape?: "middle" | "side";
+  /** `side`: at the edge of the window, for what is looked at beside the transcript. `wide`: for tables. */
+  shape?: "middle" | "side" | "wide";
 }
 
 export function Dialog({ title, onClose, children, shape = "middle" }: DialogProps) {

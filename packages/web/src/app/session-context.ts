@@ -5,6 +5,9 @@ import type { Shows } from "../transcript/describe-call.ts";
 /** Panels beside a session, one at a time. */
 export type SessionPanel = "tree" | "model" | "stats" | "tools" | "settings";
 
+/** Panels of the whole page that a session opens too. */
+export type SharedPanel = "help" | "usage";
+
 export interface SessionContextValue {
   /** How the results of each tool are shown. */
   readonly shows: ReadonlyMap<string, Shows>;

@@ -23,7 +23,7 @@ import { hasScope } from "./has-scope.ts";
 import { Notices } from "./notices.tsx";
 import { reportFailure } from "./problems.tsx";
 import { useRedraw } from "./redraw.ts";
-import { SessionContext, type SessionContextValue, type SessionPanel } from "./session-context.ts";
+import { SessionContext, type SessionContextValue, type SessionPanel, type SharedPanel } from "./session-context.ts";
 import { SessionHeader } from "./session-header.tsx";
 import { SessionInfo } from "./session-info.ts";
 import { useShortcuts } from "./shortcuts.ts";
@@ -33,10 +33,10 @@ interface SessionViewProps {
   sessionId: string;
   /** The entry to go to. */
   entryId: string | undefined;
-  onHelp: () => void;
+  onOpenShared: (panel: SharedPanel) => void;
 }
 
-export function SessionView({ client, sessionId, entryId, onHelp }: SessionViewProps) {
+export function SessionView({ client, sessionId, entryId, onOpenShared }: SessionViewProps) {
   const session = useMemo(() => client.session(sessionId), [client, sessionId]);
   const info = useMemo(() => new SessionInfo(session), [session]);
   const draft = getDraft(client, sessionId);
@@ -57,7 +57,8 @@ export function SessionView({ client, sessionId, entryId, onHelp }: SessionViewP
     { key: ".", mod: true, label: "Stop the run", run: () => stopRun(session) },
   ]);
   const close = () => setPanel(undefined);
-  const openPanel: CommandPort["openPanel"] = (name) => (name === "help" ? onHelp() : setPanel(name));
+  const openPanel: CommandPort["openPanel"] = (name) =>
+    name === "help" || name === "usage" ? onOpenShared(name) : setPanel(name);
   const page: CommandPort = { client, session, info, openPanel };
   const mayWrite = hasScope(client, "write");
   const context: SessionContextValue = useMemo(

@@ -6,6 +6,7 @@ import { DevicesPanel } from "../panels/devices-panel.tsx";
 import { HelpPanel } from "../panels/help-panel.tsx";
 import { InboxPanel } from "../panels/inbox-panel.tsx";
 import { SchedulesPanel } from "../panels/schedules-panel.tsx";
+import { UsageDialog } from "../panels/usage-dialog.tsx";
 import { NewSession } from "../sessions/new-session.tsx";
 import { type PanelName, SessionList } from "../sessions/session-list.tsx";
 import { SessionSidebar } from "../sessions/session-sidebar.ts";
@@ -54,7 +55,7 @@ export function Shell({ client, onForget }: { client: GatewayClient; onForget: (
           client={client}
           sessionId={sessionId}
           entryId={getShownEntry()}
-          onHelp={() => setPanel("help")}
+          onOpenShared={setPanel}
         />
       )}
       <Problems />
@@ -63,6 +64,7 @@ export function Shell({ client, onForget }: { client: GatewayClient; onForget: (
       {panel === "devices" && <DevicesPanel client={client} onClose={close} onForget={onForget} />}
       {panel === "schedules" && <SchedulesPanel client={client} onClose={close} />}
       {panel === "channels" && <ChannelsPanel client={client} onClose={close} />}
+      {panel === "usage" && <UsageDialog client={client} onClose={close} />}
       {panel === "inbox" && <InboxPanel client={client} onClose={close} />}
     </div>
   );

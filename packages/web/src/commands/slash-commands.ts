@@ -14,7 +14,7 @@ import { getDraft } from "../app/drafts.ts";
 import { getConnected } from "../app/get-connected.ts";
 import { tell } from "../app/problems.tsx";
 import { showSession } from "../app/route.ts";
-import type { SessionPanel } from "../app/session-context.ts";
+import type { SessionPanel, SharedPanel } from "../app/session-context.ts";
 import type { SessionInfo } from "../app/session-info.ts";
 import { toggleTheme } from "../app/theme.ts";
 import { downloadSession } from "./download-session.ts";
@@ -24,7 +24,7 @@ export interface CommandPort {
   readonly client: GatewayClient;
   readonly session: RemoteSession;
   readonly info: SessionInfo;
-  readonly openPanel: (panel: SessionPanel | "help") => void;
+  readonly openPanel: (panel: SessionPanel | SharedPanel) => void;
 }
 
 const here = (run: CommandHere<CommandPort>["run"], shown?: SlashCommandText): CommandHere<CommandPort> => ({
@@ -52,6 +52,7 @@ export const pageCommands: SurfaceCommands<CommandPort> = {
   new: here(startNew),
   name: here(nameSession),
   session: here(({ openPanel }) => openPanel("stats")),
+  stats: here(({ openPanel }) => openPanel("usage"), { description: "Show what all sessions have used" }),
   compact: here(compact),
   export: here(exportSession, {
     description: "Download this conversation, or write it as .html or .jsonl on the gateway's machine",

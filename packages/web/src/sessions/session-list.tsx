@@ -12,7 +12,7 @@ import { MessageHits } from "./message-hits.tsx";
 import type { SessionSidebar, SessionRow } from "./session-sidebar.ts";
 
 /** Panels that belong to no session. */
-export type PanelName = "new" | "help" | "devices" | "inbox" | "schedules" | "channels";
+export type PanelName = "new" | "help" | "devices" | "inbox" | "schedules" | "channels" | "usage";
 
 interface SessionListProps {
   client: GatewayClient;
@@ -102,6 +102,11 @@ export function SessionList({ client, pages, shownId, onOpenPanel }: SessionList
         <button class="text-button" onClick={() => onOpenPanel("channels")}>
           Channels
         </button>
+        {scopes.includes("admin") && (
+          <button class="text-button" onClick={() => onOpenPanel("usage")}>
+            Use
+          </button>
+        )}
         {scopes.includes("pair") && (
           <button class="text-button" onClick={() => onOpenPanel("devices")}>
             Devices

@@ -2,7 +2,7 @@
 import { stat } from "node:fs/promises";
 import { resolve } from "node:path";
 import { closeAfter, withoutUndefined } from "@tau/ai/internal";
-import { type CommandParams, HarnessError, type SearchParams } from "@tau/protocol";
+import { type CommandParams, HarnessError, type SearchParams, usageGroups } from "@tau/protocol";
 import { unlessMissing } from "@tau/tools/platform";
 import type { AgentSession } from "../../agent-session/agent-session.ts";
 import { decimal, flag, nonEmptyText, nullable, oneOf, optional, text, wholeNumber } from "@tau/config/fields";
@@ -44,6 +44,13 @@ export const searchFields = {
   minCost: optional(decimal({ min: 0, unit: "US dollars" })),
   maxCost: optional(decimal({ min: 0, unit: "US dollars" })),
   limit: optional(wholeNumber({ min: 1, unit: "hits" })),
+};
+
+/** Fields of the commands that report what was used. */
+export const usageReportFields = {
+  by: optional(oneOf(...usageGroups)),
+  since: optional(nonEmptyText),
+  until: optional(nonEmptyText),
 };
 
 export const sessionCommands = {
@@ -110,6 +117,7 @@ export const sessionCommands = {
   }),
   list_sessions: command(listFields, listSessions),
   search_sessions: longCommand({ ...searchFields, all: optional(flag) }, searchMessages),
+  get_usage_report: longCommand(usageReportFields, reportUsed),
   rename_session: command({ session: nonEmptyText, name: nonEmptyText }, async (context, { session, name }) => {
     const path = await findPath(context, session);
     const open = await context.host.findOpen(path);
@@ -195,6 +203,20 @@ async function searchMessages(
     ? await listSessionDirectories(agentDir, directory)
     : [directory ?? sessionDirectory(cwd, agentDir)];
   return toSearchData(await searchSessions(directories, { ...toSearchOptions(params), ...(!all && { cwd }) }));
+}
+
+async function reportUsed({ host, session }: CommandContext, params: CommandParams<"get_usage_report">) {
+  const { agentDir } = host;
+  const { settings, sessionManager: manager } = session;
+  if (session.isTenant)
+    throw new HarnessError("denied", 'A session with isolation "tenant" does not see what other sessions have used.');
+  const sessionDir = manager.getSessionDir();
+  if (manager.customStorage && sessionDir === undefined)
+    throw new HarnessError("unavailable", "Only sessions in files are counted, and these are in another storage.");
+  const { reportUsage } = await import("../../usage/report-usage.ts");
+  const { day, month } = settings.budgets;
+  const limits = { day: day.cost, month: month.cost };
+  return await reportUsage({ agentDir, limits, ...params, ...withoutUndefined({ sessionDir }) });
 }
 
 /** Checks the times of a search, which arrive as texts. */

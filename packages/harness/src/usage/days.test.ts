@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { parseDay, shiftDay } from "./stats-days.ts";
+import { parseDay, shiftDay } from "./days.ts";
 
 const now = new Date(2026, 2, 1, 0, 30).getTime();
 
