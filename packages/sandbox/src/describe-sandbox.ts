@@ -14,8 +14,10 @@ export function describeSandbox({ mode, network }: SandboxSettings, isMissing: b
 }
 
 /** Whether it is certain, without trying, that there is none. */
-export const isSandboxMissing = (cwd: string): boolean =>
-  process.platform !== "linux" || findProgram("bwrap", cwd) === undefined;
+export function isSandboxMissing(cwd: string, { seatbelt = false }: Pick<SandboxSettings, "seatbelt"> = {}): boolean {
+  if (process.platform === "darwin") return !seatbelt;
+  return process.platform !== "linux" || findProgram("bwrap", cwd) === undefined;
+}
 
 function describeNetwork(network: SandboxSettings["network"]): string {
   if (network === "all") return "";

@@ -1,6 +1,6 @@
 /** A sandbox whose code is loaded with the first command: many sessions run none. */
 import type { PortPolicy } from "./network/asked-ports.ts";
-import type { SessionSandbox, SessionSandboxOptions } from "./session-sandbox.ts";
+import type { SessionSandbox, SessionSandboxOptions } from "./port.ts";
 
 export function createLateSandbox(getOptions: () => SessionSandboxOptions): SessionSandbox {
   let opened: Promise<SessionSandbox> | undefined;

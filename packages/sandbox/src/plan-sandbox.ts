@@ -1,5 +1,5 @@
 /** The sandbox of a session that may be in plan mode: each command runs where it belongs when it is started. */
-import type { SessionSandbox } from "./session-sandbox.ts";
+import type { SessionSandbox } from "./port.ts";
 
 interface PlanSandboxParts {
   readonly usual: SessionSandbox;

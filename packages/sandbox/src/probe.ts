@@ -20,10 +20,11 @@ const turnOff = 'or set sandbox.mode to "off" to run commands without one';
 /** Undefined: nothing is known that would keep it from working. Pure but for `platform` and `arch`, which are given. */
 export function findObstacle(workspace: string, platform: string, arch: string): Unavailable | undefined {
   if (platform !== "linux") {
+    const tries = platform === "darwin" ? "Set sandbox.seatbelt to true to try that of macOS, run" : "Run";
     return {
       kind: "unavailable",
       reason: "The sandbox works on Linux only.",
-      fix: `Run tau in a Linux container or virtual machine, ${turnOff}.`,
+      fix: `${tries} tau in a Linux container or virtual machine, ${turnOff}.`,
     };
   }
   if (!hasSystemCallFilter(arch)) {

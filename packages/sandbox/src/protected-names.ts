@@ -61,12 +61,14 @@ const atHome = toPaths(`
 .local/share/mise .cache/tau .direnvrc .sqliterc
 `);
 
-const inGit = toPaths(runningNames);
+const inGit = toPaths(runningNames).map((name) => `.git/${name}`);
 
 /** Names that the sandbox protects, relative to the workspace. Git directories have rules of their own. */
 export const protectedNames: readonly string[] = [...anywhere, ...atRoot];
 /** The names that it protects besides, relative to a home directory that is in the workspace. */
 export const protectedHomeNames: readonly string[] = atHome;
+/** The names in the git directory of a workspace that it protects, relative to the workspace. */
+export const protectedGitNames: readonly string[] = inGit;
 
 /** By their first names, folded as in `foldNames`. */
 type Index = ReadonlyMap<string, readonly (readonly string[])[]>;
@@ -82,7 +84,7 @@ let indexes: Indexes | undefined;
 /** Built when a path is first checked: folding names takes a millisecond, and many runs write no file. */
 const getIndexes = (): Indexes =>
   (indexes ??= {
-    anywhere: toIndex([...anywhere, ...inGit.map((name) => `.git/${name}`)]),
+    anywhere: toIndex([...anywhere, ...inGit]),
     atRoot: toIndex(atRoot),
     atHome: toIndex([...atRoot, ...atHome]),
   });

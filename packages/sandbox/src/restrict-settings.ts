@@ -6,7 +6,7 @@ const modes: readonly SandboxMode[] = ["off", "auto", "required"];
 
 /** `settings`, with what `other` makes stricter. What would loosen them does not apply. */
 export function restrictSandbox(settings: SandboxSettings, other: Partial<SandboxSettings>): SandboxSettings {
-  const { mode, allowedPaths, timeoutMs, ports, network } = settings;
+  const { mode, allowedPaths, timeoutMs, ports, network, seatbelt } = settings;
   const minTimeoutMs = getSmaller(timeoutMs, other.timeoutMs);
   const maxMemoryMb = getSmaller(settings.maxMemoryMb, other.maxMemoryMb);
   const isStricter = other.mode !== undefined && modes.indexOf(other.mode) > modes.indexOf(mode);
@@ -18,6 +18,7 @@ export function restrictSandbox(settings: SandboxSettings, other: Partial<Sandbo
     ports: other.ports ? ports.filter((port) => other.ports!.includes(port)) : ports,
     network: restrictNetwork(network, other.network),
     maxMemoryFilesMb: getSmaller(settings.maxMemoryFilesMb, other.maxMemoryFilesMb)!,
+    ...(seatbelt !== undefined && { seatbelt }),
     ...(minTimeoutMs !== undefined && { timeoutMs: minTimeoutMs }),
     ...(maxMemoryMb !== undefined && { maxMemoryMb }),
   };

@@ -1,6 +1,5 @@
 /** The sandbox of one session: every command runs inside, and all of them share one network. */
-import type { NamedCredential } from "./credentials/named-credentials.ts";
-import { type Clock, type Ids, systemClock, systemIds } from "@tau/ai";
+import { systemClock, systemIds } from "@tau/ai";
 import { getErrorMessage } from "@tau/ai/internal";
 import { type CommandEnd, type CommandSandbox, type SandboxEntry, type SpawnRequest, ToolsError } from "@tau/tools";
 import { BwrapCommands } from "./bwrap-commands.ts";
@@ -16,62 +15,12 @@ import { findHelper, hasTraceCapability } from "./programs.ts";
 import { findObstacle, findPrograms, tryBwrap } from "./probe.ts";
 import type { InnerSockets } from "./network/inner-sockets.ts";
 import type { PortPolicy } from "./network/asked-ports.ts";
+import type { SandboxGrant, SessionSandbox, SessionSandboxOptions } from "./port.ts";
 import { type ProgramHosts, SessionNetwork, type UsedNetwork } from "./network/session-network.ts";
 import { createReport } from "./report.ts";
 import type { MountPlan, SandboxedCommands } from "./sandboxed-commands.ts";
-import type { SandboxSettings } from "./settings.ts";
+import { createSeatbeltSandbox } from "./seatbelt/seatbelt-sandbox.ts";
 import type { SandboxState } from "./state.ts";
-
-export interface SessionSandboxOptions {
-  /** The workspace. */
-  readonly cwd: string;
-  readonly settings: SandboxSettings;
-  readonly home: string;
-  /** Our own directory. Commands cannot read it, except for `readable`. */
-  readonly agentDir: string;
-  /** Credentials that environment variables lead to. Default: none. */
-  readonly named?: readonly NamedCredential[];
-  /** Default: none. */
-  readonly readable?: readonly string[];
-  /** Directories in whose place commands see their own temporary files. Default: those of the system. */
-  readonly temporaryDirectories?: readonly string[];
-  /** Whether commands can change nothing but temporary files of their own. Default false. */
-  readonly isReadOnly?: boolean;
-  /**
-   * Whether commands see only the workspace, `readable`, and the system's programs, such as those below `/usr`: no homes, and nothing
-   * of other projects. Default false.
-   */
-  readonly hidesMachine?: boolean;
-  readonly clock?: Clock;
-  readonly ids?: Ids;
-  /** The program that starts the commands of a session; false for none. Default: the one that is installed, if any. */
-  readonly helper?: string | false;
-}
-
-/** The access that a person allowed beyond the settings, for one command or for the rest of the session. */
-export interface SandboxGrant {
-  readonly hosts: readonly string[];
-  /** Real paths that exist. Credentials stay hidden, and protected names as they are. */
-  readonly paths: readonly string[];
-  readonly term: "command" | "session";
-}
-
-export interface SessionSandbox extends CommandSandbox {
-  /** The sandbox for a command that is allowed more. */
-  widen(grant: SandboxGrant): Promise<CommandSandbox>;
-  /** The sandbox for a program that runs beside the commands, with hosts of its own. It ends with the session. */
-  join(hosts: ProgramHosts): CommandSandbox;
-  /** The access that a person allowed for the rest of the session. */
-  readonly granted: Pick<SandboxGrant, "hosts" | "paths">;
-  /** Decides which servers inside can be reached from this machine, besides `settings.ports`. Default: none. */
-  usePortPolicy(policy: PortPolicy): void;
-  /** Whether commands run inside. Starts no sandbox, but tries once whether one can be started. */
-  getState(): Promise<SandboxState>;
-  /** Finds the directory that commands see for temporary files; undefined where they run outside. */
-  findTemporary(): Promise<string | undefined>;
-  /** Ends everything that runs inside. */
-  close(): Promise<void>;
-}
 
 /** The access of one command beyond that of the session. */
 interface MoreAccess extends Pick<SandboxGrant, "hosts" | "paths"> {
@@ -80,7 +29,8 @@ interface MoreAccess extends Pick<SandboxGrant, "hosts" | "paths"> {
 
 /** Creates nothing and starts nothing until the first command. */
 export function createSessionSandbox(options: SessionSandboxOptions): SessionSandbox {
-  return new LazySandbox(options);
+  const isMac = process.platform === "darwin" && options.settings.seatbelt;
+  return isMac ? createSeatbeltSandbox(options) : new LazySandbox(options);
 }
 
 class LazySandbox implements SessionSandbox {

@@ -19,6 +19,8 @@ export interface SandboxSettings {
   readonly maxMemoryMb?: number;
   /** The size of each file system in memory, in megabytes. */
   readonly maxMemoryFilesMb: number;
+  /** Whether the sandbox of macOS is used there. Default false: nobody has run it yet. */
+  readonly seatbelt?: boolean;
 }
 
 export const defaultSandboxSettings: SandboxSettings = {

@@ -14,5 +14,12 @@ export type SandboxState =
       readonly guardsSockets: boolean;
       readonly limitsMemoryFiles: boolean;
     }
+  /** On macOS: one for each command. There are no file systems in memory. */
+  | {
+      readonly kind: "works";
+      readonly with: "seatbelt";
+      readonly guardsSockets: true;
+      readonly limitsMemoryFiles: true;
+    }
   /** Both are whole sentences for a person. */
   | { readonly kind: "unavailable"; readonly reason: string; readonly fix: string };

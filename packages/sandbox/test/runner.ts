@@ -17,7 +17,8 @@ import {
   type SandboxRefusal,
   type ToolsError,
 } from "@tau/tools";
-import { createSessionSandbox, type SandboxGrant } from "../src/session-sandbox.ts";
+import type { SandboxGrant } from "../src/port.ts";
+import { createSessionSandbox } from "../src/session-sandbox.ts";
 import { defaultSandboxSettings, type SandboxSettings } from "../src/settings.ts";
 
 export interface RunnerInput {

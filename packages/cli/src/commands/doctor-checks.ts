@@ -196,6 +196,8 @@ async function checkSandbox({ cwd, agentDir, settings: manager }: CheckContext):
   const state = await createSessionSandbox({ cwd, agentDir, home: homedir(), settings }).getState();
   switch (state.kind) {
     case "works":
+      if (state.with === "seatbelt")
+        return ok("commands run in the sandbox of macOS, which has refused all that it was tried with");
       if (!state.guardsSockets)
         return warn(`commands run in a sandbox, ${describeWeakness(state.with)}`, weaknessFixes[state.with]);
       return state.limitsMemoryFiles

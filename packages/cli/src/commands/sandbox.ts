@@ -107,9 +107,13 @@ function describe(state: SandboxState, settings: SandboxSettings, cwd: string): 
         ? "only those in the working directory and in the sandbox's own directories"
         : "those that other programs open while a command runs can be reached; tau doctor says why",
     ],
-    ["network", describeNetwork(network)],
-    ["memory", maxMemoryMb === undefined ? "three quarters of the machine's for a command" : `${maxMemoryMb} MB`],
-    ["in memory", `/run and /dev/shm: ${filesLimit}`],
+    ["network", state.with === "seatbelt" ? describeMacNetwork(network) : describeNetwork(network)],
+    ...(state.with === "seatbelt"
+      ? [["memory", "not limited"]]
+      : [
+          ["memory", maxMemoryMb === undefined ? "three quarters of the machine's for a command" : `${maxMemoryMb} MB`],
+          ["in memory", `/run and /dev/shm: ${filesLimit}`],
+        ]),
     ...(ports.length > 0 ? [["ports", ports.join(", ")]] : []),
     ...(timeoutMs === undefined ? [] : [["timeout", `${timeoutMs} ms`]]),
   ];
@@ -120,3 +124,7 @@ const describeNetwork = (network: SandboxSettings["network"]): string => {
   if (network === "none") return "none but loopback, which the commands of a session share";
   return network === "all" ? "all" : `these hosts, through a proxy: ${network.allow.join(", ") || "none"}`;
 };
+
+/** Commands cannot have a network of their own there. */
+const describeMacNetwork = (network: SandboxSettings["network"]): string =>
+  network === "none" ? "none, but servers of commands can be reached from this machine" : describeNetwork(network);

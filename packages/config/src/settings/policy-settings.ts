@@ -167,6 +167,12 @@ const sandbox = group(
       description: "The size of each file system in memory in the sandbox (`/run`, `/dev/shm`), in megabytes.",
       project,
     }),
+    seatbelt: setting(flag, {
+      default: false,
+      description:
+        "Whether the sandbox of macOS (Seatbelt) is used there. It was never run by those who wrote it: tau tries each time whether it holds.",
+      project: "never",
+    }),
     ports: setting(somePorts, {
       default: [],
       description: "Ports of servers in the sandbox that programs outside of it can connect to.",

@@ -99,6 +99,7 @@ describe("merging", () => {
         timeout: undefined,
         maxMemoryMb: undefined,
         maxMemoryFilesMb: 256,
+        seatbelt: false,
         ports: [],
         network: "none",
       },

@@ -47,6 +47,7 @@ test("a project loosens neither of them, with whatever it sets", async () => {
     allowedPaths: [],
     ports: [],
     maxMemoryFilesMb: 256,
+    seatbelt: false,
   });
 });
 

@@ -101,6 +101,7 @@ const sandbox = object({
   timeoutMs: param(decimal({ min: 1, unit: "milliseconds" })),
   maxMemoryMb: param(decimal({ min: 16, unit: "megabytes" })),
   maxMemoryFilesMb: param(decimal({ min: 1, unit: "megabytes" })),
+  seatbelt: param(flag),
 });
 
 const fields: Record<keyof AgentSessionParams, OptionalField<unknown>> = {

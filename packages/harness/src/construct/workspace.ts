@@ -131,7 +131,7 @@ export async function createWorkspace(
     sandbox,
     sandboxSettings,
     shell: shellPath,
-    isSandboxMissing: sandbox !== undefined && isSandboxMissing(cwd),
+    isSandboxMissing: sandbox !== undefined && isSandboxMissing(cwd, sandboxSettings),
   };
 }
 

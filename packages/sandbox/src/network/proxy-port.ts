@@ -24,7 +24,7 @@ const maxConnections = 256;
 
 /** `getAllowed` is called for each request, `notify` with each refusal. */
 export async function openProxyPort(
-  sockets: InnerSockets,
+  sockets: Pick<InnerSockets, "listen">,
   getAllowed: () => readonly string[],
   notify: (refusal: Refusal) => void = () => undefined,
 ): Promise<ProxyPort> {
