@@ -195,7 +195,12 @@ export const findStrangeAddresses = ({ requested, url }: PageKit): string[] =>
 
 /** A browser that was never here before. */
 export async function openContext(browser: Browser, gateway: TestGateway["gateway"]): Promise<OpenContext> {
-  const context = await browser.newContext({ viewport: { width: 1280, height: 800 }, colorScheme: "light" });
+  const context = await browser.newContext({
+    viewport: { width: 1280, height: 800 },
+    colorScheme: "light",
+    // Without a GPU, each frame of an endless animation costs processor time in three processes.
+    reducedMotion: "reduce",
+  });
   // A busy machine is no failure.
   context.setDefaultTimeout(120_000);
   // A page that is not paired asks every two seconds whether somebody has typed its code. Here it asks more often.
