@@ -1,8 +1,9 @@
 /** Runs the installed program as a child process. It is packed once for each state of the sources. */
 import { type ChildProcess, execFile, execFileSync, spawn } from "node:child_process";
 import { createHash } from "node:crypto";
-import { existsSync, readdirSync, readFileSync } from "node:fs";
+import { existsSync, readdirSync, readFileSync, statSync } from "node:fs";
 import { cp, mkdir, mkdtemp, readdir, rename, rm, symlink, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
 import { basename, join } from "node:path";
 import { promisify } from "node:util";
 import { systemClock, systemIds } from "@tau/ai";
@@ -11,13 +12,14 @@ import { onTestFinished } from "vitest";
 import type { Workspace } from "../kit.ts";
 
 const root = join(import.meta.dirname, "..", "..", "..", "..");
-const store = join(root, "node_modules", ".cache", "tau", "packed");
+const cache = join(root, "node_modules", ".cache", "tau");
+const execute = promisify(execFile);
 
 /**
  * The base of a code cache that the programs of all tests share, as those of a user do: without it each of them compiles
  * everything it needs. An empty `XDG_CACHE_HOME` gives a program the cache in its own home.
  */
-export const cacheHome = join(root, "node_modules", ".cache", "tau", "cache-home");
+export const cacheHome = join(cache, "cache-home");
 
 /** A hash of all files that go into the archive. */
 function fingerprint(): string {
@@ -56,21 +58,34 @@ export const installed = (): Promise<string> => (installation ??= install());
 let installation: Promise<string> | undefined;
 
 async function install(): Promise<string> {
-  const hash = fingerprint();
-  const directory = join(store, hash);
-  const program = join(directory, "node_modules", "@tau", "cli");
-  await mkdir(store, { recursive: true });
-  // Packing takes ten seconds of processor time, and the files of these tests begin together.
-  await holdLease(store, { clock: systemClock, ids: systemIds, maxWaitMs: 280_000 }, async () => {
-    if (!existsSync(program)) await pack(directory, hash);
-  });
-  return program;
+  const directory = await makeOnce("packed", fingerprint(), pack);
+  return join(directory, "node_modules", "@tau", "cli");
 }
 
-async function pack(directory: string, hash: string): Promise<void> {
-  const fresh = await mkdtemp(join(store, "new-"));
-  const archive = execFileSync(process.execPath, [join(root, "scripts", "pack-cli.mjs"), fresh], { encoding: "utf8" });
-  const scope = join(fresh, "node_modules", "@tau");
+/**
+ * Returns a directory that is made once for each state of what it is made from: to pack takes ten seconds of processor time,
+ * and the files of these tests begin together. Those of earlier states are removed.
+ */
+async function makeOnce(name: string, hash: string, make: (directory: string) => Promise<void>): Promise<string> {
+  const store = join(cache, name);
+  const directory = join(store, hash);
+  await mkdir(store, { recursive: true });
+  await holdLease(store, { clock: systemClock, ids: systemIds, maxWaitMs: 280_000 }, async () => {
+    if (existsSync(directory)) return;
+    const fresh = await mkdtemp(join(store, "new-"));
+    await make(fresh);
+    for (const old of await readdir(store)) {
+      if (old !== basename(fresh)) await rm(join(store, old), { recursive: true, force: true });
+    }
+    await rename(fresh, directory);
+  });
+  return directory;
+}
+
+async function pack(directory: string): Promise<void> {
+  const script = join(root, "scripts", "pack-cli.mjs");
+  const archive = execFileSync(process.execPath, [script, directory], { encoding: "utf8" });
+  const scope = join(directory, "node_modules", "@tau");
   await mkdir(scope, { recursive: true });
   execFileSync("tar", ["xzf", archive.trim(), "-C", scope]);
   await rename(join(scope, "package"), join(scope, "cli"));
@@ -78,12 +93,9 @@ async function pack(directory: string, hash: string): Promise<void> {
     packages: Record<string, unknown>;
   };
   for (const path of Object.keys(wanted.packages)) {
-    if (path !== "" && existsSync(join(root, path))) await cp(join(root, path), join(fresh, path), { recursive: true });
+    if (path === "" || !existsSync(join(root, path))) continue;
+    await cp(join(root, path), join(directory, path), { recursive: true });
   }
-  for (const old of await readdir(store)) {
-    if (old !== hash && old !== basename(fresh)) await rm(join(store, old), { recursive: true, force: true });
-  }
-  await rename(fresh, directory);
 }
 
 /** The packages that are published besides the program. */
@@ -92,23 +104,44 @@ export const libraries =
 
 /** Unpacks the archives of the libraries as npm would, beside links to their dependencies. They are made from `dist`. */
 export async function installLibraries(directory: string): Promise<void> {
+  const unpacked = await makeOnce("libraries", fingerprintLibraries(), packLibraries);
   const modules = join(directory, "node_modules");
-  await mkdir(join(modules, "@tau"), { recursive: true });
-  const sources = libraries.map((name) => join(root, "packages", name));
-  if (!sources.every((source) => existsSync(join(source, "dist", ".tsbuildinfo")))) {
-    throw new Error("Build first: node scripts/build.mjs --types");
-  }
-  const execute = promisify(execFile);
-  await execute("npm", ["pack", "--ignore-scripts", "--pack-destination", directory, ...sources]);
-  for (const name of libraries) {
-    const archive = readdirSync(directory).find((file) => new RegExp(`-${name}-\\d.*\\.tgz$`).test(file))!;
-    await execute("tar", ["xzf", join(directory, archive), "-C", directory]);
-    await rename(join(directory, "package"), join(modules, "@tau", name));
-  }
+  await mkdir(modules);
+  await execute("cp", ["-R", unpacked, join(modules, "@tau")]);
   for (const name of readdirSync(join(root, "node_modules"))) {
     if (name !== "@tau" && !name.startsWith(".")) await symlink(join(root, "node_modules", name), join(modules, name));
   }
   await writeFile(join(directory, "package.json"), '{ "type": "module" }');
+}
+
+/** A hash of the names, sizes and times of the files of the libraries, without those that are never packed. */
+function fingerprintLibraries(): string {
+  const hash = createHash("sha256");
+  for (const name of libraries) {
+    if (!existsSync(join(root, "packages", name, "dist", ".tsbuildinfo"))) {
+      throw new Error("Build first: node scripts/build.mjs --types");
+    }
+    for (const file of below(join("packages", name)).sort()) {
+      if (/^packages\/[^/]+\/(?:src|test|node_modules)\//.test(file)) continue;
+      const { size, mtimeMs } = statSync(join(root, file));
+      hash.update(`${file} ${size} ${mtimeMs}\n`);
+    }
+  }
+  return hash.digest("hex").slice(0, 16);
+}
+
+/** Unpacks the archive of each library to a directory of its name. */
+async function packLibraries(directory: string): Promise<void> {
+  const archives = await mkdtemp(join(tmpdir(), "tau-archives-"));
+  const sources = libraries.map((name) => join(root, "packages", name));
+  await execute("npm", ["pack", "--ignore-scripts", "--pack-destination", archives, ...sources]);
+  for (const name of libraries) {
+    const archive = readdirSync(archives).find((file) => new RegExp(`-${name}-\\d.*\\.tgz$`).test(file))!;
+    await execute("tar", ["xzf", join(archives, archive), "-C", archives]);
+    await cp(join(archives, "package"), join(directory, name), { recursive: true });
+    await rm(join(archives, "package"), { recursive: true });
+  }
+  await rm(archives, { recursive: true });
 }
 
 /** The archive that would be published. */
@@ -230,7 +263,7 @@ const timeoutMs = 100_000;
 export async function installFromRegistry(directory: string, ...wanted: string[]): Promise<string | undefined> {
   const args = ["install", "--prefix", directory, "--ignore-scripts", "--prefer-offline", "--no-audit", "--no-fund"];
   try {
-    await promisify(execFile)("npm", [...args, "--fetch-retries=0", ...wanted], { cwd: directory, timeout: timeoutMs });
+    await execute("npm", [...args, "--fetch-retries=0", ...wanted], { cwd: directory, timeout: timeoutMs });
     return undefined;
   } catch (error) {
     const { stderr, killed } = error as { stderr: string; killed: boolean };
