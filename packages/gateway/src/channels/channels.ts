@@ -145,6 +145,11 @@ export class Channels {
     return delivery.kind === "sent" ? { sent: true, to } : { sent: false, to, reason: delivery.reason };
   }
 
+  /** Waits until everything that a session has said so far is recorded. */
+  async settled(sessionId: string): Promise<void> {
+    await this.#followed.settled(sessionId);
+  }
+
   /** Opens the accounts, unless another node of the cluster has them. */
   async start(): Promise<void> {
     const { shared, outbox } = this.#parts;

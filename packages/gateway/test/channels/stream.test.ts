@@ -113,24 +113,6 @@ describe("nobody sees while it is written", () => {
   });
 });
 
-test("every message gets its last reaction, also if its run is over before the gateway has said that it was received", async () => {
-  const ids = Array.from({ length: 30 }, (_, index) => `m-${index}`);
-  const { channel } = await openChannelGateway({
-    model: scriptedModel(ids.map(() => [text("Yes.")])),
-    account: { reactions: true },
-  });
-  for (const id of ids) {
-    await channel.receive("Well?", { id });
-    await expect.poll(() => channel.reactions.at(-1)).toEqual([id, "👍"]);
-  }
-  expect(channel.reactions).toEqual(
-    ids.flatMap((id) => [
-      [id, "👀"],
-      [id, "👍"],
-    ]),
-  );
-});
-
 test("reactions say what became of a message, if the account wants them", async () => {
   const model = scriptedModel([[text("Yes.")]]);
   const { channel } = await openChannelGateway({ model, account: { reactions: true } });
