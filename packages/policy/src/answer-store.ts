@@ -19,6 +19,8 @@ export interface KeptQuestion {
   binding: string;
   /** Undefined while nobody has answered. */
   answer?: Answer;
+  /** The run is resumed with the answer by itself, also by a process that finds the two after a crash. */
+  resumes?: true;
 }
 
 /** Where they are kept. */
@@ -30,6 +32,12 @@ export interface AnswerStore {
    * changed outlives a crash when it resolves.
    */
   change(sessionId: string, work: (questions: readonly KeptQuestion[]) => readonly KeptQuestion[]): Promise<void>;
+}
+
+/** An `AnswerStore` of several sessions. */
+export interface AnswerRecords extends AnswerStore {
+  /** Lists the sessions with an answer that resumes their run; see `KeptQuestion.resumes`. */
+  listResuming(): Promise<readonly string[]>;
 }
 
 interface AnswerFileOptions {
@@ -44,18 +52,22 @@ interface StoredAnswersOptions {
 }
 
 /** Keeps them in the file `answers.json` of a directory. Removes those that have expired. */
-export const createAnswerFile = ({ directory, clock = systemClock }: AnswerFileOptions): AnswerStore =>
+export const createAnswerFile = ({ directory, clock = systemClock }: AnswerFileOptions): AnswerRecords =>
   createAnswerStore({ agentDir: directory }, clock);
 
 /** Keeps them in the record `answers` of a storage, for each process that has it. Removes those that have expired. */
-export const createStoredAnswers = ({ storage, clock = systemClock }: StoredAnswersOptions): AnswerStore =>
+export const createStoredAnswers = ({ storage, clock = systemClock }: StoredAnswersOptions): AnswerRecords =>
   createAnswerStore({ agentDir: "", storage }, clock);
 
-function createAnswerStore(place: { agentDir: string; storage?: Storage }, clock: Clock): AnswerStore {
+function createAnswerStore(place: { agentDir: string; storage?: Storage }, clock: Clock): AnswerRecords {
   const options = { ...place, ids: systemIds };
   const isLeft = ({ approval }: KeptQuestion) => approval.expiresAt > clock.now();
   return {
     read: async (sessionId) => (await file.read(options)).filter((kept) => kept.sessionId === sessionId),
+    async listResuming() {
+      const all = await file.read(options);
+      return [...new Set(all.filter((kept) => kept.resumes && isLeft(kept)).map(({ sessionId }) => sessionId))];
+    },
     change: (sessionId, work) =>
       file.change(options, (all) => {
         const isOwn = (kept: KeptQuestion) => kept.sessionId === sessionId;

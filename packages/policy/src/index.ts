@@ -1,5 +1,6 @@
 /** The policy: what tools and commands may do, and who decides. What reads commands is in `exec/`. */
 export {
+  type AnswerRecords,
   type AnswerStore,
   createAnswerFile,
   createAnswerMemory,

@@ -300,10 +300,11 @@ export class AgentSession extends SessionState {
 
   /**
    * Answers a question of `approval_requested`. False when it is no longer open. The answer to a question that outlives its run is
-   * kept: `resume` makes the call.
+   * kept: `resume` makes the call. With `resumes`, `resumeAnswered` does that too, also in another process.
    */
-  async approve(approvalId: string, answer: ApprovalAnswer): Promise<boolean> {
-    return this.#core.judge.answer(approvalId, answer) || (await this.#core.questions.answer(approvalId, answer));
+  async approve(approvalId: string, answer: ApprovalAnswer, options: { resumes?: boolean } = {}): Promise<boolean> {
+    const { judge, questions } = this.#core;
+    return judge.answer(approvalId, answer) || (await questions.answer(approvalId, answer, options));
   }
 
   /** The questions without an answer that calls wait for after their run; see the parameter `ask`. */
@@ -329,6 +330,19 @@ export class AgentSession extends SessionState {
     if (activity.isBusy) throw new HarnessError("busy", "A run is already in progress. Wait for it, or abort it.");
     if (!canResume) throw new HarnessError("invalid_input", "Nothing can be resumed: no call waits for an answer.");
     return { outcome: activity.resume() };
+  }
+
+  /**
+   * Begins the run that an answer with `resumes` asks for, once every question has an answer. False if there is none, and during a run:
+   * of several that try, one begins it.
+   */
+  async resumeAnswered(): Promise<boolean> {
+    const { activity } = this.#work;
+    if (!(await this.#core.questions.isToResume()) || activity.isBusy) return false;
+    this.#core.mustBeUsable();
+    // A run that fails reports it in its events.
+    activity.resume().catch(() => {});
+    return true;
   }
 
   /** A new session that continues from an entry of this one, with the same parts and a file of its own. */

@@ -27,6 +27,8 @@ export class OpenQuestions {
   #asked: Approval[] = [];
   /** Calls may wait. */
   #isWaiting = false;
+  /** The ids of questions whose answers were taken: their calls are made, and no other answer counts. */
+  readonly #used = new Set<string>();
 
   constructor(parts: OpenQuestionsParts) {
     this.#parts = parts;
@@ -82,8 +84,14 @@ export class OpenQuestions {
     return (await this.#findOpen()).length > 0;
   }
 
-  /** Keeps an answer. False if the question is not open, or has an answer. */
-  async answer(id: string, given: ApprovalAnswer): Promise<boolean> {
+  /** Whether no question is left without an answer, and one of the answers is to resume the run. */
+  async isToResume(): Promise<boolean> {
+    const open = await this.#findOpen();
+    return open.every(({ answer }) => answer !== undefined) && open.some(({ resumes }) => resumes);
+  }
+
+  /** Keeps an answer. False if the question is not open, or has an answer. `resumes`: see `KeptQuestion`. */
+  async answer(id: string, given: ApprovalAnswer, { resumes = false } = {}): Promise<boolean> {
     const { session, publisher } = this.#parts;
     const { store } = this.#parts.later;
     const open = (await this.#findOpen()).find(({ approval }) => approval.id === id);
@@ -94,8 +102,10 @@ export class OpenQuestions {
     await store.change(session.id, (questions) =>
       questions.map((question) => {
         if (question.approval.id !== id || question.log !== open.log || question.answer) return question;
+        // Taken since it was looked for.
+        if (this.#used.has(id)) return question;
         isKept = true;
-        return { ...question, answer };
+        return { ...question, answer, ...(resumes && { resumes }) };
       }),
     );
     if (!isKept) return false;
@@ -152,6 +162,7 @@ export class OpenQuestions {
     await store.change(this.#parts.session.id, (questions) => {
       const left = questions.filter(({ approval, answer }) => answer && ids.has(approval.id));
       isUsed = left.length === ids.size;
+      if (isUsed) for (const id of ids) this.#used.add(id);
       return questions.map((each) => (isUsed && ids.has(each.approval.id) ? withoutAnswer(each) : each));
     });
     return isUsed;
@@ -196,7 +207,7 @@ export class OpenQuestions {
     if (!this.#isWaiting) return [];
     const calls = await this.#parts.session.unfinishedCalls();
     const ids = new Set(calls.flatMap(({ hasStarted, questionIds }) => (hasStarted ? [] : questionIds)));
-    return (await this.#readOwn()).filter(({ approval }) => ids.has(approval.id));
+    return (await this.#readOwn()).filter(({ approval }) => ids.has(approval.id) && !this.#used.has(approval.id));
   }
 
   async #readOwn(): Promise<readonly KeptQuestion[]> {
@@ -211,4 +222,4 @@ const nestedText =
 const childText =
   "nobody is there to answer now, and a call of a child session cannot wait for an answer. Continue without it, and report which call has to be made: the session that you work for can make it and wait.";
 
-const withoutAnswer = ({ answer: _answer, ...question }: KeptQuestion): KeptQuestion => question;
+const withoutAnswer = ({ answer: _answer, resumes: _resumes, ...question }: KeptQuestion): KeptQuestion => question;

@@ -1,4 +1,5 @@
 /** Answers a question, and resumes the run that has ended with it. */
+import { getErrorMessage } from "@tau/ai/internal";
 import type { ApprovalAnswer } from "@tau/protocol";
 import type { AgentSession } from "../agent-session/agent-session.ts";
 
@@ -10,11 +11,10 @@ interface ApproveOptions {
 
 /** False if the question is not open any more. */
 export async function approve(session: AgentSession, id: string, { answer, resume }: ApproveOptions): Promise<boolean> {
-  const isKept = resume && (await session.getQuestions()).some((question) => question.id === id);
-  if (!(await session.approve(id, answer))) return false;
-  if (!isKept || session.isStreaming || (await session.getQuestions()).length > 0) return true;
-  const { outcome } = await session.startResuming();
-  // A run that fails reports it in its events.
-  outcome.catch(() => {});
+  if (!(await session.approve(id, answer, { resumes: resume }))) return false;
+  if (!resume || (await session.resumeAnswered()) || !session.isStreaming) return true;
+  // The run that has asked is about to end.
+  const resumed = session.waitForIdle().then(() => session.resumeAnswered());
+  resumed.catch((error: unknown) => session.notify("approval", `The run is not resumed: ${getErrorMessage(error)}`));
   return true;
 }

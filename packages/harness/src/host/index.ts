@@ -19,6 +19,7 @@ export {
 export { type Cursor, type EventRedactor, HostedSession, type HostEvent, type HostListener } from "./hosted-session.ts";
 export type { SendEventsOptions } from "./send-events.ts";
 export { RunStream, SentEvents, type StreamOptions } from "./run-stream.ts";
+export { approve } from "./approve.ts";
 export { runPrompt } from "./run-prompt.ts";
 export { createRequestUi, findMisfit, OpenDialogs, type OpenDialogsOptions } from "@tau/extensions/internal";
 export { createSessionFrameRedactor, type FrameRedactor } from "../observe/frame-redactor.ts";

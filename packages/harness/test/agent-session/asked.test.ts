@@ -551,3 +551,42 @@ test("the question is an entry, without the answer", async () => {
   expect(asked).toMatchObject([{ data: { toolCallId: "c0", approval: question } }]);
   expect(await readFile(log, "utf8")).not.toContain("a secret word");
 });
+
+test("while its call is made, a question takes no other answer and is not listed", async () => {
+  const { ask, open, made, store } = await createDesk();
+  const [question] = await ask();
+  const seen: unknown[] = [];
+  const { session } = await open([[text("Refunded.")]]);
+  session.onSessionEvent((event) => {
+    if (event.type === "tool_execution_start") seen.push(session.getQuestions(), session.approve(question!.id, allow));
+  });
+  await session.approve(question!.id, allow);
+  await session.resume();
+  expect([await Promise.all(seen), made]).toEqual([[[], false], ["a"]]);
+  expect((await store.read(session.sessionId)).map(({ answer }) => answer)).not.toContain(allow);
+});
+
+test("of several that resume the answered run, one does, and only if an answer is to", async () => {
+  const { ask, open, made } = await createDesk();
+  const [question] = await ask();
+  const { session } = await open([[text("Refunded.")]]);
+  expect(await session.resumeAnswered()).toBe(false);
+  await session.approve(question!.id, allow, { resumes: true });
+  const begun = await Promise.all([session.resumeAnswered(), session.resumeAnswered()]);
+  expect(begun.filter(Boolean)).toHaveLength(1);
+  await session.waitForIdle();
+  expect([made, await session.resumeAnswered()]).toEqual([["a"], false]);
+});
+
+test("an answer that is only kept does not resume the run, also not in another process", async () => {
+  const { ask, open, made } = await createDesk();
+  const [question] = await ask();
+  const first = await open([]);
+  await first.session.approve(question!.id, allow);
+  expect(await first.session.resumeAnswered()).toBe(false);
+  await first.close();
+  const { session } = await open([[text("Refunded.")]]);
+  expect(await session.resumeAnswered()).toBe(false);
+  await session.resume();
+  expect(made).toEqual(["a"]);
+});
