@@ -59,6 +59,9 @@ async function openGateway(options: GatewayOptions, closers: Closers): Promise<G
   void cluster?.start(createClusterGateway(parts));
   void inbox.start();
   channels.start().catch((error: unknown) => parts.log(`The channels could not be opened: ${getErrorMessage(error)}`));
+  parts
+    .resumeAnswered()
+    .catch((error: unknown) => parts.log(`Answered questions could not be read: ${getErrorMessage(error)}`));
   void schedules.start();
   const stopWatching = devices.watch();
   devices.onRemoved((id) => {

@@ -3,6 +3,7 @@ import { type Clock, type Ids, systemClock, systemIds } from "@tau/ai";
 import { type Closers, getErrorMessage } from "@tau/ai/internal";
 import type { SettingsManager } from "@tau/config/settings";
 import type { ExtensionsParams } from "@tau/extensions";
+import { createAnswerFile, createStoredAnswers } from "@tau/policy";
 import { getGatewayFiles } from "@tau/protocol/node";
 import type { Storage } from "@tau/harness/session";
 import { createRecordFiles } from "@tau/tools/storage";
@@ -33,6 +34,7 @@ import type { Binding } from "./server/binding.ts";
 import { Connections } from "./server/connections.ts";
 import { listModels } from "./sessions/list-models.ts";
 import { type OpenDirectory, OpenSessions } from "./sessions/open-sessions.ts";
+import { openAnswered, resumeOpened } from "./sessions/resume-answered.ts";
 import { SessionIndex } from "./sessions/session-index.ts";
 import { StoredSessions } from "./sessions/stored-sessions.ts";
 import { SessionWatch } from "./sessions/session-watch.ts";
@@ -224,6 +226,12 @@ export async function openParts(
         : await here(),
   });
 
+  // After the channels, which follow what the session says.
+  sessions.watch({ onOpened: (hosted) => void resumeOpened(hosted, log) });
+  const answers = sessionStorage
+    ? createStoredAnswers({ storage: sessionStorage, clock })
+    : createAnswerFile({ directory: agentDir, clock });
+
   const schedules = scheduleParts.open({
     sessions,
     inbox,
@@ -278,6 +286,7 @@ export async function openParts(
     subscriptions,
     sessionWatch,
     cluster,
+    resumeAnswered: () => openAnswered({ sessions, answers, isStopping: () => stopping.aborted, log }),
     listModels: () => listModels(agentDir, settings),
     reload: async () => {
       const reloaded = await reload(sessions);

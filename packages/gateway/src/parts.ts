@@ -50,6 +50,8 @@ export interface GatewayParts {
   readonly sessionWatch: SessionWatch;
   /** Undefined: this gateway is alone. */
   readonly cluster: ClusterPort | undefined;
+  /** Opens the sessions whose questions were answered before a crash. They are resumed. */
+  readonly resumeAnswered: () => Promise<void>;
   /** The models that can be used, where no session is open that knows more. */
   readonly listModels: () => Promise<readonly Model[]>;
   /** Reads the settings again, also those of open sessions, and the certificate. */

@@ -60,7 +60,7 @@ export class Channels {
       log,
     });
     const followed = this.#followed;
-    this.commands = new ChatCommands({ ...parts, followed });
+    this.commands = new ChatCommands(parts);
     this.#receiver = new MessageReceiver({ ...parts, followed, commands: this.commands });
     sessions.watch({
       onOpened: (hosted) => this.#followed.follow(hosted),

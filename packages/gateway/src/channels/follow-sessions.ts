@@ -2,7 +2,7 @@
 import type { Clock } from "@tau/ai";
 import { getErrorMessage, SerialQueue } from "@tau/ai/internal";
 import type { HostedSession } from "@tau/harness/host";
-import type { SessionEntry, SessionEvent, TerminationReason } from "@tau/protocol";
+import type { Approval, SessionEntry, SessionEvent, TerminationReason } from "@tau/protocol";
 import type { Inbox } from "../inbox/inbox.ts";
 import { getLogId } from "../inbox/message.ts";
 import type { ChannelLog } from "../log-lines.ts";
@@ -52,6 +52,7 @@ const takenEvents: ReadonlySet<SessionEvent["type"]> = new Set([
   "tool_execution_start",
   "entry_appended",
   "approval_requested",
+  "approval_resolved",
   "agent_end",
 ]);
 
@@ -64,10 +65,16 @@ interface Followed {
   stream?: AnswerStream;
   /** The person whose message the run answers. Others may write meanwhile. Undefined before it has said one. */
   answered?: string | undefined;
-  /** The identity that may answer each open question, by its id. */
-  readonly approvers: Map<string, string>;
-  /** How the last run ended, unless another has begun since. */
+  /** How the last run ended, unless another has begun since, or it is resumed with the answer to a question. */
   over?: TerminationReason | undefined;
+}
+
+/** The run that an event belongs to. */
+interface RunFacts {
+  readonly failure: RunFailure | undefined;
+  readonly stream: AnswerStream | undefined;
+  /** See `Followed.answered`. */
+  readonly answered: string | undefined;
 }
 
 export class FollowedSessions {
@@ -87,7 +94,7 @@ export class FollowedSessions {
     const { sessionId } = hosted.session;
     const { accountId } = this.#parts.store.table.getConversation(sessionId) ?? {};
     if (this.#followed.has(sessionId) || accountId === undefined) return;
-    const followed: Followed = { session: hosted.session, queue: new SerialQueue(), approvers: new Map() };
+    const followed: Followed = { session: hosted.session, queue: new SerialQueue() };
     this.#followed.set(sessionId, followed);
     const add = (work: () => Promise<void>) => this.#add(followed, work);
     let failure: RunFailure | undefined;
@@ -101,12 +108,12 @@ export class FollowedSessions {
           failure = undefined;
           delete followed.over;
         }
-        if (event.type === "agent_end") followed.over = event.terminationReason;
+        if (event.type === "agent_end" && event.detail !== "asked") followed.over = event.terminationReason;
         this.#followPerson(followed, event);
         if (event.type === "text_delta") return followed.stream?.add(event.delta);
         this.#followStream(followed, event);
-        const { stream } = followed;
-        if (takenEvents.has(event.type)) add(() => this.#take(followed, event, { failure, stream }));
+        const { stream, answered } = followed;
+        if (takenEvents.has(event.type)) add(() => this.#take(followed, event, { failure, stream, answered }));
       },
       { epoch, seq },
     );
@@ -134,11 +141,6 @@ export class FollowedSessions {
     };
   }
 
-  /** The identity of the person who may answer a question. Undefined: it is not open. */
-  getApprover(sessionId: string, approvalId: string): string | undefined {
-    return this.#followed.get(sessionId)?.approvers.get(approvalId);
-  }
-
   /** Waits until everything that a session has said so far is recorded. */
   async settled(sessionId: string): Promise<void> {
     await this.#followed.get(sessionId)?.queue.add(async () => {});
@@ -150,6 +152,12 @@ export class FollowedSessions {
     await this.settled(sessionId);
     const conversation = this.#parts.store.table.getConversation(sessionId);
     if (!conversation?.isExpecting || session.isStreaming || this.#hasWaiting(sessionId)) return;
+    const questions = await session.getQuestions();
+    // A run that ended with questions is resumed by their answers. One that was resumed by now is in progress.
+    if (questions.length > 0) return await this.#askAgain(conversation, questions);
+    if ((await session.resumeAnswered()) || session.isStreaming) return;
+    // They have answers, and whoever gave these resumes the run.
+    if ((await session.sessionManager.unfinishedCalls()).length > 0) return;
     const branch = await session.sessionManager.getBranch();
     if (!isUnfinished(branch)) return await this.#parts.store.append({ type: "idle", sessionId });
     await this.#parts.inbox.accept({
@@ -172,9 +180,21 @@ export class FollowedSessions {
     });
   }
 
+  /** Asks again what was answered before a crash that lost the answer. Nobody knows that it is open. */
+  async #askAgain(conversation: Conversation, questions: readonly Approval[]): Promise<void> {
+    const { store, clock } = this.#parts;
+    for (const question of questions) {
+      const asked = store.table.getAsked(question.id);
+      if (asked && !asked.isResolved) continue;
+      await this.#ask(conversation, question, {
+        answered: asked?.approver,
+        id: `question/${question.id}/${clock.now()}`,
+      });
+    }
+  }
+
   /** Remembers whom a run answers, and so who may answer its questions. */
   #followPerson(followed: Followed, event: SessionEvent): void {
-    const { approvers } = followed;
     const { sessionId } = followed.session;
     switch (event.type) {
       case "agent_start":
@@ -191,17 +211,6 @@ export class FollowedSessions {
         if (message?.origin.identity !== undefined && !isSteered) followed.answered = message.origin.identity;
         return;
       }
-      case "approval_requested": {
-        const { accountId, senderId } = this.#parts.store.table.getConversation(sessionId) ?? {};
-        const last = accountId !== undefined && senderId !== undefined && toIdentity(accountId, senderId);
-        // A run that continues after a restart says no message of a person.
-        const approver = followed.answered ?? last;
-        if (approver) approvers.set(event.approval.id, approver);
-        return;
-      }
-      case "approval_resolved":
-        approvers.delete(event.approvalId);
-        return;
       default:
         return;
     }
@@ -258,11 +267,7 @@ export class FollowedSessions {
     return draft.id;
   }
 
-  async #take(
-    followed: Followed,
-    event: SessionEvent,
-    { failure, stream }: { failure: RunFailure | undefined; stream: AnswerStream | undefined },
-  ): Promise<void> {
+  async #take(followed: Followed, event: SessionEvent, { failure, stream, answered }: RunFacts): Promise<void> {
     const { session } = followed;
     const { sessionId } = session;
     const conversation = this.#parts.store.table.getConversation(sessionId);
@@ -274,10 +279,10 @@ export class FollowedSessions {
         return;
       case "entry_appended":
         return await this.#record(conversation, event.entry);
-      case "approval_requested": {
-        const { text, buttons } = formatQuestion(event.approval);
-        return await this.#say(conversation, text, { id: `question/${event.approval.id}`, buttons });
-      }
+      case "approval_requested":
+        return await this.#ask(conversation, event.approval, { answered, id: `question/${event.approval.id}` });
+      case "approval_resolved":
+        return await this.#parts.store.append({ type: "resolved", approvalId: event.approvalId });
       case "agent_end":
         if (!this.#isItsToGive(session, event.terminationReason)) return;
         await this.#closeDrafts(conversation, stream?.text);
@@ -286,6 +291,21 @@ export class FollowedSessions {
       default:
         return;
     }
+  }
+
+  /** Records who may answer a question before anybody can see it. `answered`: the person whose message the run answers. */
+  async #ask(
+    conversation: Conversation,
+    approval: Approval,
+    { answered, id }: { answered: string | undefined; id: string },
+  ): Promise<void> {
+    const { store } = this.#parts;
+    const { sessionId, accountId, senderId } = conversation;
+    // A run that continues or is resumed says no message of a person.
+    const approver = answered ?? store.table.findApprover(sessionId) ?? toIdentity(accountId, senderId);
+    await store.append({ type: "asked", question: { sessionId, approvalId: approval.id, approver } });
+    const { text, buttons } = formatQuestion(approval);
+    await this.#say(conversation, text, { id, buttons });
   }
 
   /** Whether this process gives the answer of a run that has ended. */

@@ -69,7 +69,8 @@ export function openChannelParts(options: ChannelPartsOptions) {
     /** Whether somebody of the session's conversation can be asked. */
     isAttended: (sessionId: string): boolean => {
       const conversation = store.table.getConversation(sessionId);
-      if (!conversation?.isExpecting) return false;
+      // Where questions may wait, people answer in their own time.
+      if (!conversation?.isExpecting || settings.get().approvals.later) return false;
       const { accountId } = conversation;
       const written = getSettings().channels[accountId];
       const isElsewhere = options.isShared && written !== undefined && resolveAccountSettings(written).enabled;

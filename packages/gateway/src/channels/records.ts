@@ -59,6 +59,16 @@ export interface Conversation {
   readonly isExpecting: boolean;
 }
 
+/** A question of the policy that people of a conversation were asked. */
+export interface AskedQuestion {
+  readonly sessionId: string;
+  readonly approvalId: string;
+  /** The identity of the person who may answer; see `toIdentity`. */
+  readonly approver: string;
+  /** It has an answer, and the run that it belongs to is not known to be over. */
+  readonly isResolved?: true;
+}
+
 /** Identities are unique in an account only. */
 export const toIdentity = (accountId: string, senderId: string): string => `${accountId}\n${senderId}`;
 
@@ -73,7 +83,9 @@ export type ChannelRecord =
   | { type: "replies"; replies: readonly StoredReply[] }
   /** Messages that come from elsewhere, such as a schedule: those of a source are taken once. */
   | { type: "told"; source: string; replies: readonly StoredReply[] }
-  /** Nothing runs or waits in the session. */
+  | { type: "asked"; question: AskedQuestion }
+  | { type: "resolved"; approvalId: string }
+  /** Nothing runs or waits in the session, and no question of it is open. */
   | { type: "idle"; sessionId: string }
   | { type: "attempt"; id: string; at: number }
   | { type: "sent"; id: string }
@@ -98,11 +110,15 @@ const maxConversations = 20_000;
 const maxOver = 1_000;
 /** How many sources of messages are remembered. */
 const maxSources = 1_000;
+/** How many questions are remembered that people may answer. */
+const maxAsked = 10_000;
 
 export class ChannelTable {
   readonly #conversations = new Map<string, Conversation>();
   readonly #sessionsByKey = new Map<string, string>();
   readonly #replies = new Map<string, OutboxReply>();
+  /** By the id of the question. */
+  readonly #asked = new Map<string, AskedQuestion>();
   /** How often people began a new session, by key. */
   readonly #generations = new Map<string, number>();
   readonly #queueModes = new Map<string, QueueMode>();
@@ -123,6 +139,15 @@ export class ChannelTable {
   /** The conversation that was used last is the last. */
   conversations(): Iterable<Conversation> {
     return this.#conversations.values();
+  }
+
+  getAsked(approvalId: string): AskedQuestion | undefined {
+    return this.#asked.get(approvalId);
+  }
+
+  /** Finds the person who was asked last in a session since it was idle. */
+  findApprover(sessionId: string): string | undefined {
+    return [...this.#asked.values()].findLast((question) => question.sessionId === sessionId)?.approver;
   }
 
   /** Counts how often people began a new session in the conversation with this key. */
@@ -163,6 +188,7 @@ export class ChannelTable {
   *snapshot(): Iterable<ChannelRecord> {
     for (const conversation of this.#conversations.values()) yield { type: "state", conversation };
     for (const reply of this.#replies.values()) yield { type: "kept", reply };
+    for (const question of this.#asked.values()) yield { type: "asked", question };
     for (const [key, generation] of this.#generations) yield { type: "renewed", key, generation };
     for (const [key, mode] of this.#queueModes) yield { type: "queue", key, mode };
     for (const source of this.#sources) yield { type: "told", source, replies: [] };
@@ -171,8 +197,12 @@ export class ChannelTable {
 
   /** Forgets everything, before a snapshot is taken. */
   clear(): void {
-    for (const map of [this.#conversations, this.#sessionsByKey, this.#replies, this.#generations, this.#queueModes])
-      map.clear();
+    this.#conversations.clear();
+    this.#sessionsByKey.clear();
+    this.#replies.clear();
+    this.#asked.clear();
+    this.#generations.clear();
+    this.#queueModes.clear();
     this.#sources.clear();
     this.#peers = undefined;
   }
@@ -194,6 +224,13 @@ export class ChannelTable {
         this.#sources.add(record.source);
         if (this.#sources.size > maxSources) this.#sources.delete([...this.#sources][0]!);
         return this.#add(record.replies);
+      case "asked":
+        return this.#ask(record.question);
+      case "resolved": {
+        const question = this.#asked.get(record.approvalId);
+        if (question) this.#asked.set(record.approvalId, { ...question, isResolved: true });
+        return;
+      }
       case "renewed":
         this.#generations.set(record.key, record.generation);
         return;
@@ -203,7 +240,7 @@ export class ChannelTable {
       case "idle": {
         const conversation = this.#conversations.get(record.sessionId);
         if (conversation) this.#conversations.set(record.sessionId, { ...conversation, isExpecting: false });
-        return;
+        return this.#forgetAsked(record.sessionId);
       }
       case "attempt":
         return this.#change(record.id, (reply) => beginAttempt(reply, record.at));
@@ -237,9 +274,22 @@ export class ChannelTable {
     for (const { sessionId: other, key, isExpecting } of this.#conversations.values()) {
       if (isExpecting) continue;
       this.#conversations.delete(other);
+      this.#forgetAsked(other);
       if (this.#sessionsByKey.get(key) === other) this.#sessionsByKey.delete(key);
       return;
     }
+  }
+
+  #ask(question: AskedQuestion): void {
+    // The last one is the one that was asked last.
+    this.#asked.delete(question.approvalId);
+    this.#asked.set(question.approvalId, question);
+    if (this.#asked.size > maxAsked) this.#asked.delete([...this.#asked.keys()][0]!);
+  }
+
+  #forgetAsked(sessionId: string): void {
+    for (const question of this.#asked.values())
+      if (question.sessionId === sessionId) this.#asked.delete(question.approvalId);
   }
 
   #setConversation(conversation: Conversation): void {

@@ -1,12 +1,12 @@
 /** Executes the commands that people type in a chat, and says what came of them. */
 import { getErrorMessage } from "@tau/ai/internal";
+import { approve } from "@tau/harness/host";
 import type { QueueMode } from "@tau/protocol/gateway";
 import { isGatewayError } from "../errors.ts";
 import type { OpenSession } from "../sessions/open-session.ts";
 import type { OpenSessions } from "../sessions/open-sessions.ts";
 import type { GatewaySettings } from "../settings.ts";
 import { type ChatCommand, type ChatCommandName, formatChatHelp } from "./chat-commands.ts";
-import type { FollowedSessions } from "./follow-sessions.ts";
 import type { Conversation } from "./records.ts";
 import type { ChannelStore } from "./store.ts";
 
@@ -28,7 +28,6 @@ export const commandCallName = "channels.command";
 interface ChatCommandParts {
   store: ChannelStore;
   sessions: OpenSessions;
-  followed: FollowedSessions;
   getSettings: () => GatewaySettings;
   runAtSession: RunAtSession;
 }
@@ -112,8 +111,11 @@ export class ChatCommands {
 
   /** Undefined if there is no session. */
   async #runAtSession({ command, identity, conversation }: TypedCommand): Promise<string | undefined> {
-    if (!conversation) return undefined;
-    const call = { sessionId: conversation.sessionId, ...command, identity };
+    // A question may be one of an earlier session of the conversation.
+    const asked = command.name === "approve" && this.#parts.store.table.getAsked(parseApproval(command.argument).id);
+    const { sessionId } = asked || (conversation ?? {});
+    if (sessionId === undefined) return undefined;
+    const call = { sessionId, ...command, identity };
     return await this.#parts.runAtSession(call, () => this.runHere(call));
   }
 
@@ -136,12 +138,20 @@ export class ChatCommands {
 
   /** Only who the run is for may answer: somebody else in a group may not. */
   async #approve({ hosted }: OpenSession, argument: string, identity: string): Promise<string> {
-    const [, id = "", answer = ""] = /^(\S+)\s+(yes|no)$/i.exec(argument) ?? [];
+    const { id, answer } = parseApproval(argument);
     if (id === "") return "Write /approve ID yes, or /approve ID no.";
-    const isOpen = hosted.view.live.approvals.some((approval) => approval.id === id);
-    const isTheirs = this.#parts.followed.getApprover(hosted.session.sessionId, id) === identity;
-    if (isOpen && !isTheirs) return "Only the person whose message is being answered can approve this.";
-    const isTaken = await hosted.session.approve(id, { decision: answer.toLowerCase() === "yes" ? "allow" : "deny" });
+    const asked = this.#parts.store.table.getAsked(id);
+    if (asked && !asked.isResolved && asked.approver !== identity)
+      return "Only the person whose message is being answered can approve this.";
+    const decision = answer.toLowerCase() === "yes" ? "allow" : "deny";
+    const isTaken =
+      asked?.approver === identity && (await approve(hosted.session, id, { answer: { decision }, resume: true }));
     return isTaken ? "Noted." : "This question is not open any more.";
   }
+}
+
+/** `id` is empty if it is no answer. */
+function parseApproval(argument: string): { id: string; answer: string } {
+  const [, id = "", answer = ""] = /^(\S+)\s+(yes|no)$/i.exec(argument) ?? [];
+  return { id, answer };
 }

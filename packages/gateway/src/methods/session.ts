@@ -92,8 +92,10 @@ export async function runCommand(
     const answer = await runBefore(context, open, { name, fields });
     if (answer !== undefined) return answer;
     const output = name === "bash" ? createOutput(context, open) : undefined;
+    // Nobody else would resume the run if this client went away.
+    const defaults = name === "approve" ? { resume: true } : {};
     const execute = () =>
-      open.host.execute(sessionId, { ...fields, type: name } as Command, {
+      open.host.execute(sessionId, { ...defaults, ...fields, type: name } as Command, {
         isClosed: true,
         scopes: [...client.scopes],
         onInitialize: (abilities) => {
