@@ -109,7 +109,7 @@ export class SessionFiles {
   /** Before a command: what it sees. `granted`: real paths that it may change besides. `finish` or `cancel` must follow. */
   begin(granted: readonly string[]): MountPlan {
     // While something runs, whatever is new may be its work.
-    if (this.#running === 0) for (const files of this.#files.values()) files.refresh();
+    if (this.#running === 0) for (const [, files] of this.#listFiles()) files.refresh();
     else this.#notices.push(...this.#check(false));
     this.#protect(granted);
     // A person may have emptied our cache.
@@ -123,7 +123,7 @@ export class SessionFiles {
         return mounts;
       },
       renew: () => {
-        if (this.#running === 1) for (const files of this.#files.values()) files.refresh();
+        if (this.#running === 1) for (const [, files] of this.#listFiles()) files.refresh();
         this.#hidden = this.#findHidden();
         mounts = this.#getMounts(granted);
       },
@@ -145,12 +145,21 @@ export class SessionFiles {
     return Object.fromEntries(variables.filter(([name]) => !isAllowed(env[name])));
   }
 
-  #getMounts(granted: readonly string[]): readonly Mount[] {
+  /** The protected files of directories that are still where they were: what a link leads to belongs to somebody else. */
+  #listFiles(): [root: string, files: ProtectedFiles][] {
+    const { workspace } = this.#options;
+    return [...this.#files].filter(([root]) => root === workspace || isStillThere(root));
+  }
+
+  #getMounts(grants: readonly string[]): readonly Mount[] {
     const { settings, isReadOnly } = this.#options;
-    const open = [this.#options.workspace, ...settings.allowedPaths, ...granted];
-    const all = [...this.#files].filter(([root]) => open.includes(root));
+    const granted = grants.filter(isStillThere);
+    // What is below a directory that was added later is open with it, and needs no mount that follows a link of a command.
+    const allowedPaths = settings.allowedPaths.filter((path) => isStillThere(path) && !isBelow(path, granted));
+    const open = [this.#options.workspace, ...allowedPaths, ...granted];
+    const all = this.#listFiles().filter(([root]) => open.includes(root));
     const inputs = [this.#hidden.paths, ...all.map(([, files]) => files.getPaths())];
-    const key = [this.place.temporary, ...granted].join("\0");
+    const key = [this.place.temporary, ...open].join("\0");
     const isSame = this.#plan?.key === key && this.#plan.inputs.every((input, index) => input === inputs[index]);
     if (!this.#plan || !isSame) {
       const paths = all.map(([root, files]) =>
@@ -159,7 +168,8 @@ export class SessionFiles {
       const { paths: hidden, looked } = this.#hidden;
       const watched = findWatched(this.place.home, looked);
       const facts = toProjectFacts(this.place, this.system, { hidden, watched, paths: mergePaths(paths) });
-      const wider = { ...settings, allowedPaths: [...settings.allowedPaths, ...granted] };
+      const outer = granted.filter((path) => !isBelow(path, granted));
+      const wider = { ...settings, allowedPaths: [...allowedPaths, ...outer] };
       this.#plan = { inputs, key, mounts: planMounts(wider, facts, { isReadOnly }) };
     }
     return this.#plan.mounts;
@@ -186,7 +196,7 @@ export class SessionFiles {
   /** Whatever appears while commands can change nothing is the work of somebody else. */
   #check(isEnd: boolean): string[] {
     if (this.#options.isReadOnly) return [];
-    return [...this.#files.values()].flatMap((files) => files.check({ isEnd }));
+    return this.#listFiles().flatMap(([, files]) => files.check({ isEnd }));
   }
 
   /** A credential file that a person adds changes the directory that it is in. */
@@ -225,6 +235,12 @@ const findWatched = (home: string, looked: readonly string[]): string[] => {
   const real = new Set(inHome.flatMap((path) => findRealPath(path) ?? []));
   return [...real].filter((path) => path !== "/" && lookAtPath(path)?.isDirectory());
 };
+
+/** Whether a real path is still one. A link in its place may lead anywhere. */
+const isStillThere = (path: string): boolean => findRealPath(path) === path;
+
+const isBelow = (path: string, directories: readonly string[]): boolean =>
+  directories.some((directory) => directory !== path && isWithin(directory, path));
 
 const makeOwn = (directory: string) => mkdirSync(directory, { recursive: true, mode: 0o700 });
 
