@@ -100,6 +100,19 @@ function remember(rules: Required<PathRules>): Required<PathRules> {
   return rules;
 }
 
+/** Creates rules whose roots are read each time, for a workspace that grows. `rules` are normalised. */
+export function createLiveRules(rules: Required<PathRules>, getRoots: () => readonly string[]): Required<PathRules> {
+  const { roots: _roots, ...others } = rules;
+  const live = {
+    ...others,
+    get roots() {
+      return getRoots();
+    },
+  };
+  resolved.add(Object.freeze(live));
+  return live;
+}
+
 /**
  * Resolves the directories to their real paths: people work below links, and on macOS the temporary directory is one. A path
  * that cannot be followed stays as it is: no opened file has a real path below it.

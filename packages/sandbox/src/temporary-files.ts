@@ -11,7 +11,7 @@ interface TemporaryFilesOptions {
   /** Directories such as `/tmp`, as people write them. */
   directories: readonly string[];
   /** Directories that are the same inside and outside, although they may be below a temporary one: the workspace. */
-  shared: readonly string[];
+  getShared: () => readonly string[];
   /** Finds the path that commands see in their place; undefined where they see the same. */
   findInner: () => Promise<string | undefined>;
 }
@@ -22,10 +22,10 @@ export const getTemporaryDirectories = (): readonly string[] => ["/tmp", "/var/t
  * The files of a tool, with paths below the temporary directories led to where commands find them. A file that exists outside
  * only is the one outside.
  */
-export function withTemporaryFiles(files: Files, { directories, shared, findInner }: TemporaryFilesOptions): Files {
+export function withTemporaryFiles(files: Files, { directories, getShared, findInner }: TemporaryFilesOptions): Files {
   const resolvePath = async (path: string): Promise<string> => {
     const outer = directories.find((directory) => isWithin(directory, path) && directory !== path);
-    if (outer === undefined || shared.some((directory) => isWithin(directory, path))) return path;
+    if (outer === undefined || getShared().some((directory) => isWithin(directory, path))) return path;
     const inner = await findInner();
     if (inner === undefined || isWithin(inner, path)) return path;
     const moved = join(inner, relative(outer, path));

@@ -2,12 +2,13 @@
 import { homedir, tmpdir } from "node:os";
 import { join, relative, resolve, sep } from "node:path";
 import { findNamedCredentials, type NamedCredential } from "@tau/sandbox/internal";
-import type { PathRules } from "@tau/policy";
-import { realPathRules } from "@tau/policy/internal";
+import { realPathRules, WorkspaceRoots } from "@tau/policy/internal";
+import { HarnessError } from "@tau/protocol";
 import { isWithin } from "@tau/tools/platform";
 import { getBlobDirectory } from "@tau/tools/storage";
 import { getReadablePath, getRealPath } from "@tau/config/internal";
 import { defaultAgentDir } from "@tau/config/settings";
+import type { Notices } from "../agent-session/notices.ts";
 import type { Services } from "../agent-session/services.ts";
 import type { SessionManager } from "../session/session-manager.ts";
 import type { SessionBase } from "./open-services.ts";
@@ -17,11 +18,15 @@ interface PathRulesParts extends SessionBase {
   params: AgentSessionParams;
   services: Services;
   sessionManager: SessionManager;
+  notices: Notices;
 }
 
-/** Returns where tools may work, and where they may only read. */
-export async function createPathRules(parts: PathRulesParts): Promise<Required<PathRules>> {
-  const { cwd, projectDirectory, agentDir, readsUser, tenant, ids, params, services, sessionManager } = parts;
+/**
+ * Opens what says where tools may work, and where they may only read. Throws `invalid_input` for a directory of the parameters that
+ * cannot be in a workspace. One of the settings is left out, with a notice.
+ */
+export async function openWorkspaceRoots(parts: PathRulesParts): Promise<WorkspaceRoots> {
+  const { cwd, projectDirectory, agentDir, readsUser, tenant, ids, params, services, sessionManager, notices } = parts;
   const { createFiles } = await import("@tau/tools");
   const files = createFiles({ ids });
   const home = homedir();
@@ -33,10 +38,8 @@ export async function createPathRules(parts: PathRulesParts): Promise<Required<P
   const documents = [directory, examples].flatMap((path) =>
     path === undefined ? [] : [resolve(projectDirectory, path)],
   );
-  const added = [...services.settings.get().additionalDirectories, ...(params.additionalDirectories ?? [])];
   const rules = {
-    // In this order: the sandbox takes those that were added.
-    roots: (tenant ? [cwd] : [cwd, tmpdir(), ...added]).map((directory) => resolve(projectDirectory, directory)),
+    roots: tenant ? [cwd] : [cwd, tmpdir()],
     readable: [
       ...own,
       ...(readsUser ? [join(home, ".agents", "skills")] : []),
@@ -55,7 +58,25 @@ export async function createPathRules(parts: PathRulesParts): Promise<Required<P
       ...(readsUser ? [] : findUnreadDirectory(cwd, home)),
     ],
   };
-  return await realPathRules(rules, (path) => files.realPath(path));
+  const roots = new WorkspaceRoots(await realPathRules(rules, (path) => files.realPath(path)));
+  if (tenant) return roots;
+  const add = async (directory: string): Promise<string | undefined> => {
+    const path = resolve(projectDirectory, directory);
+    // One that does not exist stays as it is: no opened file has a real path below it.
+    const realPath = await files.realPath(path).catch(() => path);
+    const decision = roots.decide(realPath);
+    if (decision.kind === "added") roots.add(realPath);
+    return decision.kind === "refused" ? decision.reason : undefined;
+  };
+  for (const directory of services.settings.get().additionalDirectories) {
+    const reason = await add(directory);
+    if (reason !== undefined) notices.add("settings", `The setting additionalDirectories: ${reason}`);
+  }
+  for (const directory of params.additionalDirectories ?? []) {
+    const reason = await add(directory);
+    if (reason !== undefined) throw new HarnessError("invalid_input", reason);
+  }
+  return roots;
 }
 
 /** Closes the user's directory where it is not at its usual place, whose credentials are known. Nothing in it is the session's. */

@@ -30,6 +30,7 @@ export async function createPolicyParts(
     sessionManager,
     parent,
     grants,
+    roots,
     rules,
     getPolicy,
     getPolicyLimits,
@@ -64,6 +65,7 @@ export async function createPolicyParts(
       getNetwork: () => widenNetwork(sandboxSettings.network, sandbox?.granted.hosts ?? []),
       getGrantedPaths: () => [
         ...sandboxSettings.allowedPaths.map((path) => findRealPath(path) ?? path),
+        ...roots.added,
         ...(sandbox?.granted.paths ?? []),
       ],
       getTaint: () => taint.get(),

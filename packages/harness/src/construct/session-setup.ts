@@ -5,7 +5,7 @@ import { systemClock, systemIds } from "@tau/ai";
 import { lookAt, nodeFileSystem } from "@tau/tools/platform";
 import { HarnessError } from "@tau/protocol";
 import type { ExtensionPolicy, PathRules } from "@tau/policy";
-import { Grants, Permissions } from "@tau/policy/internal";
+import { Grants, Permissions, type WorkspaceRoots } from "@tau/policy/internal";
 import { getSandboxSettings, getSessionPolicy } from "@tau/config/trust";
 import type { SettingsManager } from "@tau/config/settings";
 import type { SandboxSettings } from "@tau/sandbox";
@@ -16,7 +16,7 @@ import { Notices } from "../agent-session/notices.ts";
 import { Publisher } from "../run/publisher.ts";
 import { openLog } from "./open-log.ts";
 import type { AgentSessionParams } from "./params.ts";
-import { createPathRules } from "./path-rules.ts";
+import { openWorkspaceRoots } from "./path-rules.ts";
 import { openSources, type SessionSources } from "./session-sources.ts";
 import { canSandbox } from "./tenant.ts";
 import { openResources, openServices, type SessionBase } from "./open-services.ts";
@@ -35,6 +35,8 @@ export interface SessionSetup extends SessionBase {
   canStartPrograms: boolean;
   parent: LiveSession | undefined;
   grants: Grants;
+  roots: WorkspaceRoots;
+  /** The rules of `roots`. */
   rules: Required<PathRules>;
   /** Called for each decision: settings change. */
   getPolicy: () => ExtensionPolicy;
@@ -110,7 +112,8 @@ export async function openSetup(
     notices: new Notices(publisher),
     getSession,
   };
-  return { ...opened, rules: await createPathRules(opened) };
+  const roots = await openWorkspaceRoots(opened);
+  return { ...opened, roots, rules: roots.rules };
 }
 
 /** A tenant's commands change nothing outside its directory, whatever the settings allow. */

@@ -25,7 +25,8 @@ export async function createWorkspace(
   setup: SessionSetup,
   { keys, secrets, features }: { keys: UsedKeys; secrets: SecretBroker; features: readonly Feature[] },
 ) {
-  const { cwd, agentDir, tenant, sandboxSettings, clock, ids, rules, grants, permissions, closers, getSession } = setup;
+  const { cwd, agentDir, tenant, sandboxSettings, clock, ids, roots, grants, permissions, closers, getSession } = setup;
+  const { rules } = roots;
   const isPlanning = () => permissions.isPlanning;
   const { settings, resources } = setup.services;
   const { createFiles, createGuardedFiles, createTools } = await import("@tau/tools");
@@ -82,8 +83,10 @@ export async function createWorkspace(
     }
   };
   closers.add(resources.subscribe(allowSkills));
-  const [workspace, , ...added] = rules.roots;
-  const temporary = { directories: getTemporaryDirectories(), shared: [cwd, workspace!, ...added] };
+  const temporary = {
+    directories: getTemporaryDirectories(),
+    getShared: () => [cwd, rules.roots[0]!, ...roots.added],
+  };
   const asCommandsSee = (seen: Files) =>
     sandbox ? withTemporaryFiles(seen, { ...temporary, findInner: () => sandbox.findTemporary() }) : seen;
   const { commandTerminal } = setup.params;
@@ -140,13 +143,14 @@ const pick = (env: Readonly<Record<string, string>>, names: readonly string[]): 
 
 /** Commands may change the same directories as the file tools, except for those with everybody's temporary files. */
 function getSandboxOptions(
-  { cwd, tenant, clock, ids, rules }: SessionSetup,
+  { cwd, tenant, clock, ids, roots }: SessionSetup,
   sandbox: SandboxSettings,
   readablePaths: readonly string[] = [],
 ): SessionSandboxOptions {
-  const { roots, home, agentDir, named } = rules;
-  const readable = [...rules.readable, ...readablePaths];
-  const [, , ...added] = roots;
+  const { home, agentDir, named } = roots.rules;
+  const readable = [...roots.rules.readable, ...readablePaths];
+  // A link that has taken the place of one may lead anywhere.
+  const added = roots.added.filter((path) => getRealPath(path) === path);
   const settings = { ...sandbox, allowedPaths: [...sandbox.allowedPaths, ...added] };
   const hidesMachine = tenant !== undefined;
   return { cwd, settings, home, agentDir, named, readable, hidesMachine, clock, ids };
