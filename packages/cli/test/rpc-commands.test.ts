@@ -1,6 +1,6 @@
 /** Tests each command: its effect, and not only its response. */
 import { randomUUID } from "node:crypto";
-import { copyFile, mkdir, readFile, stat, writeFile } from "node:fs/promises";
+import { copyFile, mkdir, readFile, realpath, stat, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { WireReply } from "@tau/ai/testing";
@@ -1073,6 +1073,34 @@ const cases: Readonly<Record<CommandName, Case>> = {
       const plan = await client.call("set_permission_mode", { mode: "plan" });
       expect(plan).toMatchObject({ mode: "plan", afterPlan: "free" });
       await expect(client.call("set_permission_mode", { mode: "no" })).rejects.toThrow("There is no permission mode");
+    },
+  },
+  add_directory: {
+    async check({ client, directory }) {
+      const other = await realpath(await temporaryDirectory());
+      await writeFile(join(other, "AGENTS.md"), "Rules.");
+      await client.call("initialize", { approvals: false });
+      await expect(client.call("add_directory", { path: other })).rejects.toThrow("--add-dir PATH");
+      await client.call("initialize", { approvals: true });
+      await expect(client.call("add_directory", { path: "/" })).rejects.toThrow("everything on this machine");
+      const instructions = { path: join(other, "AGENTS.md"), trusted: false };
+      expect(await client.call("add_directory", { path: other })).toEqual({
+        path: other,
+        directories: [other],
+        instructions,
+      });
+      const { cwd, directories } = await client.call("get_state");
+      expect([cwd, directories]).toEqual([directory, [other]]);
+      const { trusted, digest } = await client.call("get_trust", { directory: other });
+      expect(trusted).toBe(false);
+      expect(await client.call("set_trust", { trusted: true, digest, directory: other })).toMatchObject({
+        path: other,
+        trusted: true,
+      });
+      expect((await client.call("get_trust")).trusted).toBe(false);
+      await expect(client.call("set_trust", { trusted: true, directory: "/etc" })).rejects.toThrow(
+        "not in the workspace",
+      );
     },
   },
   get_trust: {

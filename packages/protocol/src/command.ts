@@ -55,6 +55,8 @@ export interface StateData {
   /** The first line of the log. */
   header: SessionHeader;
   cwd: string;
+  /** The directories besides `cwd` in which tools may read and write without a question. */
+  directories: string[];
   autoCompactionEnabled: boolean;
   autoRetryEnabled: boolean;
   messageCount: number;
@@ -135,6 +137,16 @@ export interface CompactionData {
   estimatedTokensAfter: number;
   usage: Usage;
   details: unknown;
+}
+
+/** A directory that a person has added to the workspace. */
+export interface AddedDirectoryData {
+  /** Its real path. */
+  path: string;
+  /** All directories of the workspace besides the working directory. */
+  directories: string[];
+  /** Its context file, if it has one. The model gets it with the first call there once the directory is trusted. */
+  instructions?: { path: string; trusted: boolean };
 }
 
 export interface BashData {
@@ -552,9 +564,15 @@ export interface Commands {
   get_policy: { params: None; data: PolicyData };
   /** `ask`, `edit` or `free`. `free` needs the scope `admin` besides. Tries whether the sandbox works, for the note. */
   set_permission_mode: { params: { mode: string }; data: PermissionData };
-  get_trust: { params: None; data: TrustData };
+  /**
+   * Adds a directory to the workspace until the session is closed. `path` is absolute, relative to the working directory, or with
+   * `~`. Refused where nobody answers questions.
+   */
+  add_directory: { params: { path: string }; data: AddedDirectoryData };
+  /** Default for `directory`: the working directory. Others must be in the workspace. The same for `set_trust`. */
+  get_trust: { params: { directory?: string }; data: TrustData };
   /** With `digest`, the files must still be those that `get_trust` answered with. */
-  set_trust: { params: { trusted: boolean; digest?: string }; data: TrustData };
+  set_trust: { params: { trusted: boolean; digest?: string; directory?: string }; data: TrustData };
   /** Stores a key. Without `apiKey`, starts the provider's own login; what the user has to do comes as notices. */
   login: {
     /** `paste`: whether the client can send `paste_login`. */
@@ -646,6 +664,7 @@ export const commandScopes = {
   reload: "admin",
   get_policy: "read",
   set_permission_mode: "approve",
+  add_directory: "admin",
   get_trust: "read",
   set_trust: "admin",
   login: "admin",

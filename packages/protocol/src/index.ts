@@ -7,6 +7,7 @@ export {
 } from "./approval.ts";
 export {
   type AnswerData,
+  type AddedDirectoryData,
   type BashData,
   type Command,
   type CommandData,

@@ -11,6 +11,8 @@ import {
 import {
   type CommandElsewhere,
   type CommandHere,
+  describeAddedDirectory,
+  describeDirectories,
   findCommandHere,
   formatTokens,
   formatUsage,
@@ -66,6 +68,7 @@ export const editorCommands: SurfaceCommands<CommandPort> = {
   approve: byEditor,
   trust: elsewhere("Trust the project in a terminal: tau trust"),
   permissions: here(choosePermissions),
+  "add-dir": here(addDirectory),
   jobs: here(listJobs, { description: "List what runs in the background" }),
   policy: elsewhere("Show the policy in a terminal: tau policy explain"),
   login: elsewhere("Connect a provider in a terminal: tau auth login"),
@@ -135,6 +138,14 @@ async function choosePermissions(port: CommandPort, argument: string): Promise<v
   }
   const { mode, note = "" } = await port.execute({ type: "set_permission_mode", mode: argument });
   port.say(`Permission mode ${mode}: ${permissionModeTexts[mode]}. ${note}`.trim());
+}
+
+async function addDirectory(port: CommandPort, argument: string): Promise<void> {
+  if (argument === "") {
+    const { cwd, directories } = await port.execute({ type: "get_state" });
+    return port.say(describeDirectories(cwd, directories));
+  }
+  port.say(describeAddedDirectory(await port.execute({ type: "add_directory", path: argument })));
 }
 
 async function nameSession(port: CommandPort, argument: string): Promise<void> {

@@ -11,6 +11,7 @@ import {
 } from "@tau/protocol/surface";
 import type { CodeBlock } from "@tau/markdown";
 import { type SelectItem, toPlainLine } from "@tau/tui";
+import { addDirectory } from "./commands/add-directory.ts";
 import { listConfigured, listProviders, login, logout } from "./commands/connect.ts";
 import { showExtensions } from "./commands/extensions.ts";
 import { writeDebugLog } from "./commands/debug.ts";
@@ -77,6 +78,7 @@ export const terminalCommands: Readonly<Record<SlashCommandName, TerminalCommand
   approve: here(answerQuestions),
   trust: here(changeTrust),
   permissions: here(choosePermissions, listPermissionModes),
+  "add-dir": here(addDirectory),
   jobs: here(showJobs),
   policy: here(showPolicy),
   login: here(login, listProviders),

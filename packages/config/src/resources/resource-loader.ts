@@ -32,14 +32,20 @@ export interface ResourceLoader {
    */
   setExtensionPaths?(paths: ExtensionPaths): Promise<void>;
   /**
-   * Reads the context file of a directory below the working directory; undefined if there is none, or if the project is not
-   * trusted. Without it, sessions read none.
+   * Reads the context file of a directory below the working directory, or with `project` in that one; undefined if there is none,
+   * or if the project is not trusted. Without it, sessions read none.
    */
-  readContextFile?(directory: string): Promise<Loaded<TextFile | undefined>>;
+  readContextFile?(directory: string, project?: OtherProject): Promise<Loaded<TextFile | undefined>>;
   /** Reads all agents that there are now. Without it, sessions know of none. */
   findAgents?(): Promise<readonly FoundAgent[]>;
   /** Calls `listener` after a load that changed resources or problems. Returns a function that ends that. */
   subscribe(listener: (changed: readonly ResourceName[]) => void): () => void;
+}
+
+/** A directory that was added to the workspace. */
+export interface OtherProject {
+  cwd: string;
+  isTrusted: () => Promise<boolean>;
 }
 
 /** Files or directories, absolute. */
@@ -135,8 +141,9 @@ class ReloadingResources implements ResourceLoader {
     await this.reload();
   }
 
-  async readContextFile(directory: string): Promise<Loaded<TextFile | undefined>> {
-    return await loadContextFile({ ...this.#options, extensionPaths: this.#extensionPaths }, directory);
+  async readContextFile(directory: string, project?: OtherProject): Promise<Loaded<TextFile | undefined>> {
+    const other = project && { cwd: project.cwd, isProjectTrusted: project.isTrusted };
+    return await loadContextFile({ ...this.#options, extensionPaths: this.#extensionPaths, ...other }, directory);
   }
 
   async findAgents(): Promise<readonly FoundAgent[]> {

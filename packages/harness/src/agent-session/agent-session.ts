@@ -9,6 +9,7 @@ import type { AgentMessage, AgentTool, ThinkingLevel } from "@tau/agent";
 import type { ImageContent, Model } from "@tau/ai";
 import { getErrorMessage, withoutUndefined } from "@tau/ai/internal";
 import {
+  type AddedDirectoryData,
   type Approval,
   type ApprovalAnswer,
   HarnessError,
@@ -448,6 +449,15 @@ export class AgentSession extends SessionState {
   async setPermissionMode(mode: string): Promise<PermissionData> {
     this.#core.mustBeOpen();
     return await this.#core.permissionModes.choose(mode);
+  }
+
+  /**
+   * Adds a directory to the workspace until the session is closed; takes effect with the next call. Only for a person: the caller
+   * answers for that. Throws `denied` for a directory that is never part of a workspace, and where nobody answers questions.
+   */
+  async addDirectory(path: string): Promise<AddedDirectoryData> {
+    this.#core.mustBeOpen();
+    return await this.#work.directories.add(path);
   }
 
   /** Takes effect with the next request. Names stand for built-in tools. */

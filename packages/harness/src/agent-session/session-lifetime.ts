@@ -56,6 +56,8 @@ export class SessionLifetime {
     jobs.resume(transcript.messages);
     const { notResumed } = parts.permissions;
     if (notResumed !== undefined) notices.add("permissions", notResumed);
+    const missing = work.directories.describeMissing(transcript.messages);
+    if (missing !== undefined) notices.add("directories", missing);
     sent.restore(await session.getPrefix());
     await parts.extensions.bind(bind);
     await parts.features.loadAtStart(transcript.messages);

@@ -4,7 +4,7 @@ import type { Clock, Ids, ToolChoice } from "@tau/ai";
 import type { Availability } from "@tau/config/internal";
 import type { ExtensionSessionPort } from "@tau/extensions";
 import type { ExtensionSlot, SessionFeatures } from "@tau/extensions/internal";
-import type { Permissions } from "@tau/policy/internal";
+import type { Permissions, WorkspaceRoots } from "@tau/policy/internal";
 import type { Files, Jobs, ToolLogLevel } from "@tau/tools";
 import type { Budget } from "../budget/budget.ts";
 import type { PolicyLimits } from "./session-agent.ts";
@@ -25,6 +25,9 @@ import type { ToolSources } from "./shown-tools.ts";
 
 export interface SessionParts {
   cwd: string;
+  roots: WorkspaceRoots;
+  /** Whether the user trusts the instructions of a directory that was added. */
+  isTrustedDirectory: (directory: string) => Promise<boolean>;
   sessionManager: SessionManager;
   services: Services;
   model: FirstModel;

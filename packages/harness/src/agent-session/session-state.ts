@@ -49,6 +49,11 @@ export class SessionState {
     return this.#parts.cwd;
   }
 
+  /** The directories besides `cwd` in which tools may read and write without a question. Real paths. */
+  get addedDirectories(): readonly string[] {
+    return this.#parts.roots.added;
+  }
+
   get sessionManager(): SessionManager {
     return this.#parts.sessionManager;
   }

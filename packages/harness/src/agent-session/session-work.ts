@@ -4,6 +4,7 @@ import { adaptTool, type GivenTool, type HarnessActions } from "@tau/extensions/
 import { HarnessError } from "@tau/protocol";
 import { RunMessages } from "../extension-port/run-messages.ts";
 import type { RunHost } from "../run/run-host.ts";
+import { AddedDirectories } from "./added-directories.ts";
 import { Activity, type ActivityParts } from "./activity.ts";
 import { type ChangeHandlers, createChangeHandlers } from "./change-handlers.ts";
 import { createRunHost } from "./create-run-host.ts";
@@ -32,6 +33,7 @@ export interface SessionWork {
   readonly mentions: ExtensionMentions;
   readonly prompts: Prompts;
   readonly bash: UserBash;
+  readonly directories: AddedDirectories;
   /** The session as its children see it. */
   readonly live: LiveSession;
   readonly changes: ChangeHandlers;
@@ -52,6 +54,7 @@ export function createSessionWork(parts: SessionParts, core: SessionCore, callba
   const namedFiles = createNamedFiles(parts, core, tools);
   const { sessionManager: session, extensions, features, policy, cwd, clock } = parts;
   const { inbox, notices, scopes, transcript, mustBeUsable } = core;
+  const { resources } = parts.services;
   const getExtensions = () => extensions.current;
   const addTaint = (detail: string) => policy.taint.add({ source: "tool", detail });
   const mentions = new ExtensionMentions({ getExtensions, features, namedFiles, addTaint, clock });
@@ -87,6 +90,21 @@ export function createSessionWork(parts: SessionParts, core: SessionCore, callba
       notices,
       clock,
       readKeys: () => parts.services.auth.list(),
+    }),
+    directories: new AddedDirectories({
+      cwd,
+      roots: parts.roots,
+      sandbox: parts.tools.sandbox,
+      isTenant: parts.tools.isTenant,
+      isChild: parts.parent !== undefined,
+      isAttended: () => core.judge.parts.ask !== undefined,
+      isTrusted: parts.isTrustedDirectory,
+      readContextFile: resources.readContextFile?.bind(resources),
+      session,
+      transcript,
+      activity,
+      notices,
+      clock,
     }),
     live: createLiveSession({
       sessionManager: session,
@@ -180,6 +198,8 @@ function createSessionRunHost(parts: SessionParts, core: SessionCore, tools: Sho
   const { resources } = parts.services;
   const instructions = new NearbyInstructions({
     cwd: parts.cwd,
+    listAdded: () => parts.roots.added,
+    isTrusted: parts.isTrustedDirectory,
     readContextFile: resources.readContextFile?.bind(resources),
     getMessages: () => transcript.messages,
     report(problems) {

@@ -274,3 +274,18 @@ describe("a path without an @", () => {
     expect(await completePath("ne")).toEqual(["new.txt"]);
   });
 });
+
+test("files of directories that were added are found by what is typed, after those of the project and by their whole path", async () => {
+  await add("src/main.ts");
+  const other = join(root, "other");
+  await mkdir(other);
+  await writeFile(join(other, "domain.ts"), "");
+  const added: string[] = [];
+  completion = create({ listAdded: () => added, mayShow: async (path) => !path.endsWith("hidden.ts") });
+  expect(await complete("@main")).toEqual(["src/main.ts"]);
+  added.push(other);
+  await writeFile(join(other, "hidden.ts"), "");
+  expect(await complete("@main")).toEqual(["src/main.ts", join(other, "domain.ts")]);
+  expect(await complete("@hidden")).toEqual([]);
+  expect(await complete("@")).toEqual(["src/", "src/main.ts"]);
+});

@@ -1,9 +1,10 @@
 /**
  * Completes mentioned files. The files below the working directory are listed when a mention begins, and it is answered
- * from what is listed so far. The list is kept for the next mention, which is answered from it while it is made anew.
+ * from what is listed so far. The list is kept for the next mention, which is answered from it while it is made anew. Files of
+ * directories that were added to the workspace follow, with their absolute paths.
  */
 import { homedir } from "node:os";
-import { join } from "node:path";
+import { resolve } from "node:path";
 import { type Clock, systemClock } from "@tau/ai";
 import type { LocateRipgrep } from "@tau/tools";
 import { listDirectory } from "./list-directory.ts";
@@ -15,6 +16,8 @@ import { warmUpSearch } from "./warm-up.ts";
 
 export interface FileCompletionOptions {
   cwd: string;
+  /** Lists the other directories of the workspace. Default: none. */
+  listAdded?: () => readonly string[];
   /** Default: the user's. */
   home?: string;
   clock?: Clock;
@@ -46,6 +49,9 @@ interface DirectoryListing {
 
 export class FileCompletion {
   readonly #cwd: string;
+  readonly #listAdded: () => readonly string[];
+  /** The completion of each directory that was added. */
+  readonly #added = new Map<string, FileCompletion>();
   readonly #home: string;
   readonly #clock: Clock;
   readonly #locate: LocateRipgrep | undefined;
@@ -56,8 +62,16 @@ export class FileCompletion {
   #directory: DirectoryListing | undefined;
   #lastMention: OpenMention | undefined;
 
-  constructor({ cwd, home = homedir(), clock = systemClock, locate, mayShow }: FileCompletionOptions) {
+  constructor({
+    cwd,
+    listAdded = () => [],
+    home = homedir(),
+    clock = systemClock,
+    locate,
+    mayShow,
+  }: FileCompletionOptions) {
     this.#cwd = cwd;
+    this.#listAdded = listAdded;
     this.#home = home;
     this.#clock = clock;
     this.#locate = locate;
@@ -65,14 +79,53 @@ export class FileCompletion {
   }
 
   async complete(mention: OpenMention): Promise<FileSuggestions> {
-    if (isAnother(mention, this.#lastMention)) this.#refresh();
-    this.#lastMention = mention;
+    this.#noteMention(mention);
     const target = parseMention(mention.path, { cwd: this.#cwd, home: this.#home });
     const matches =
       target.kind === "tree" ? await this.#completeInTree(target) : await this.#completeInDirectory(target);
     const paths = await this.#keepShown(matches.paths, target);
     const values = paths.map((path) => formatMention(target.prefix + path, mention.isQuoted));
-    return { values: values.filter((value) => value !== undefined), isIncomplete: matches.isIncomplete };
+    const others =
+      target.kind === "tree" && target.prefix === "" ? await this.#completeInAdded(mention, target) : nothing;
+    values.push(...others.paths.map((path) => formatMention(path, mention.isQuoted)));
+    return {
+      values: values.filter((value) => value !== undefined).slice(0, maxResults),
+      isIncomplete: matches.isIncomplete || others.isIncomplete,
+    };
+  }
+
+  /** Only what was typed is looked for there: nobody means all that another directory has. */
+  async #completeInAdded(mention: OpenMention, target: MentionTarget & { kind: "tree" }): Promise<Found> {
+    if (target.query === "") return nothing;
+    const all = this.#listAdded().map(async (directory) => {
+      const files = this.#getAdded(directory);
+      files.#noteMention(mention);
+      const found = prefixed(await files.#completeInTree(target), `${directory}/`);
+      return { ...found, paths: await this.#keepShown(found.paths, target) };
+    });
+    const found = await Promise.all(all);
+    return {
+      paths: found.flatMap(({ paths }) => paths),
+      isIncomplete: found.some(({ isIncomplete }) => isIncomplete),
+    };
+  }
+
+  #getAdded(directory: string): FileCompletion {
+    const known = this.#added.get(directory);
+    if (known) return known;
+    const files = new FileCompletion({
+      cwd: directory,
+      home: this.#home,
+      clock: this.#clock,
+      ...(this.#locate && { locate: this.#locate }),
+    });
+    this.#added.set(directory, files);
+    return files;
+  }
+
+  #noteMention(mention: OpenMention): void {
+    if (isAnother(mention, this.#lastMention)) this.#refresh();
+    this.#lastMention = mention;
   }
 
   /** Completes the last part of a path in its directory, as a shell does. */
@@ -89,12 +142,13 @@ export class FileCompletion {
 
   async #keepShown(paths: readonly string[], target: MentionTarget): Promise<string[]> {
     const directory = target.kind === "directory" ? target.directory : this.#cwd;
-    const shown = await Promise.all(paths.map((path) => this.#mayShow(join(directory, path))));
+    const shown = await Promise.all(paths.map((path) => this.#mayShow(resolve(directory, path))));
     return paths.filter((_path, index) => shown[index]);
   }
 
   /** Ends what is in progress. */
   close(): void {
+    for (const files of this.#added.values()) files.close();
     for (const listing of [this.#tree, this.#nextTree, this.#directory?.listing]) listing?.close();
   }
 

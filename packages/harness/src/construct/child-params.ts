@@ -51,6 +51,7 @@ export async function createChildParams(
   // An agent of its own has a prompt of its own, or the default one.
   const inheritedPrompt = isSameAgent ? parentPrompt : undefined;
   const limits = limitToParent(params, parentAgent);
+  const { addedDirectories } = parent;
   return {
     ...inherited,
     ...limits,
@@ -68,6 +69,8 @@ export async function createChildParams(
     ...(params.permissionMode === "plan" && {
       permissionMode: parent.permissions.afterPlan ?? parent.permissions.mode,
     }),
+    // With those that a person has added until now.
+    ...(addedDirectories.length > 0 && { additionalDirectories: addedDirectories }),
     ...(tools && { allowedTools: limitTools(tools, limits.allowedTools) }),
     ...(excludedTools && { excludedTools: [...(limits.excludedTools ?? []), ...excludedTools] }),
     // Where nobody answers the parent, nobody answers its children.

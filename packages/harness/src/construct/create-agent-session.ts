@@ -2,7 +2,14 @@
 import { Closers } from "@tau/ai/internal";
 import type { StreamFn } from "@tau/agent";
 import { streamSimple } from "@tau/ai";
-import { Availability, createUsedKeys, createWrittenValues, getAvailability, listKeys } from "@tau/config/internal";
+import {
+  Availability,
+  createTrustCheck,
+  createUsedKeys,
+  createWrittenValues,
+  getAvailability,
+  listKeys,
+} from "@tau/config/internal";
 import { createBudget } from "../budget/budget.ts";
 import { withCostLimits } from "../cost/with-cost-limits.ts";
 import type { ExtensionSlot, SessionStart } from "@tau/extensions/internal";
@@ -107,6 +114,8 @@ async function putTogether(
   const tracer = await findTracer({ enabled: settings.get().otel.enabled, redact: keys.redact });
   session = new AgentSession({
     cwd,
+    roots: setup.roots,
+    isTrustedDirectory: createDirectoryTrust(setup),
     sessionManager,
     services,
     model,
@@ -175,6 +184,16 @@ async function putTogether(
   reportUnknownTools(session, params);
   return session;
 }
+
+/** Answers as for a working directory, without what applies to this process alone. */
+const createDirectoryTrust =
+  ({ agentDir, services }: SessionSetup) =>
+  async (cwd: string): Promise<boolean> => {
+    const { defaultProjectTrust } = services.settings.get();
+    return defaultProjectTrust === "ask"
+      ? await createTrustCheck({ agentDir, cwd })()
+      : defaultProjectTrust === "always";
+  };
 
 /** Reports files that are not what the last session left: whoever looked at them since has seen other content. */
 function describeRestored(paths: readonly string[]): { code: string; message: string }[] {

@@ -51,6 +51,7 @@ export async function toStateData({ session, view }: HostedSession): Promise<Sta
     header: session.sessionManager.getHeader(),
     ...withoutUndefined({ modelProblem, used: session.modelUse, role: session.role, sessionFile, sessionName }),
     cwd,
+    directories: [...session.addedDirectories],
     autoCompactionEnabled: settings.compaction.enabled,
     autoRetryEnabled: settings.retry.enabled,
     messageCount: messages.length,

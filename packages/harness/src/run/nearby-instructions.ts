@@ -1,4 +1,7 @@
-/** Instructions of directories below the working directory, which the model gets when a call first touches a file there. */
+/**
+ * Instructions of directories below the working directory, and in directories that were added to the workspace, which the model gets
+ * when a call first touches a file there.
+ */
 import { dirname, relative } from "node:path";
 import type { AgentMessage } from "@tau/agent";
 import type { TextContent } from "@tau/ai";
@@ -8,6 +11,10 @@ import { isWithin } from "@tau/tools/platform";
 
 interface NearbyParts {
   readonly cwd: string;
+  /** Lists the directories that were added to the workspace. */
+  readonly listAdded: () => readonly string[];
+  /** Whether the user trusts what such a directory says to the model. */
+  readonly isTrusted: (directory: string) => Promise<boolean>;
   readonly readContextFile: ResourceLoader["readContextFile"];
   /** The messages of the conversation. Another list whenever the conversation was read again. */
   readonly getMessages: () => readonly AgentMessage[];
@@ -29,24 +36,32 @@ export class NearbyInstructions {
 
   /** Undefined if the model has them all. */
   async find(paths: readonly string[]): Promise<TextContent | undefined> {
-    const { cwd, readContextFile, getMessages, report } = this.#parts;
+    const { cwd, listAdded, isTrusted, readContextFile, getMessages, report } = this.#parts;
     if (!readContextFile) return undefined;
     const messages = getMessages();
     // A compaction, or a move in the tree, may have taken them out of the context.
     if (messages !== this.#messages) this.#seen = new Set();
     this.#messages = messages;
-    const directories = [...new Set(paths.flatMap((path) => listDirectories(path, cwd)))];
+    const added = listAdded();
+    const findAdded = (path: string) => added.find((root) => isWithin(root, path));
+    const directories = [
+      ...new Set(
+        paths.flatMap((path) => [...listDirectories(path, cwd), ...listAddedDirectories(path, findAdded(path))]),
+      ),
+    ];
     const texts: string[] = [];
     for (const directory of directories.filter((each) => !this.#seen.has(each)).slice(0, maxDirectories)) {
       this.#seen.add(directory);
-      const { value: file, problems } = await readContextFile(directory);
+      const root = isWithin(cwd, directory) ? undefined : findAdded(directory);
+      const project = root === undefined ? undefined : { cwd: root, isTrusted: () => isTrusted(root) };
+      const { value: file, problems } = await readContextFile(directory, project);
       if (problems.length > 0) report(problems);
       // The call itself may have read it.
       if (!file || paths.includes(file.path) || isShown(file.path, messages)) continue;
       texts.push(enclose("instructions", { path: file.path }, file.content.trim()));
     }
     if (texts.length === 0) return undefined;
-    const intro = "The project has instructions for files below this directory. Follow them there:";
+    const intro = "There are instructions for files below this directory. Follow them there:";
     return { type: "text", text: [intro, ...texts].join("\n\n") };
   }
 }
@@ -61,6 +76,10 @@ export function listDirectories(path: string, cwd: string): string[] {
   }
   return directories;
 }
+
+/** The directories from one that was added to that of a file. Pure. */
+const listAddedDirectories = (path: string, root: string | undefined): string[] =>
+  root === undefined ? [] : [root, ...listDirectories(path, root)];
 
 function isShown(path: string, messages: readonly AgentMessage[]): boolean {
   const tag = `<instructions path="${escapeText(path)}">`;

@@ -80,7 +80,6 @@ const table: Readonly<Record<string, OtherCommand>> = {
   rules: instructions,
   agents: hint("An agent is chosen at the start: tau --agent NAME"),
   skills: hint("/skill:NAME uses a skill. Type / to see those that there are."),
-  "add-dir": hint("Another directory is added at the start: tau --add-dir PATH"),
   diff: hint("!git diff shows the changes."),
   editor: hint("A key opens your editor with what you write: see /hotkeys."),
   stop: hint("Escape stops the run."),

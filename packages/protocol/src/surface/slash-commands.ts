@@ -46,6 +46,7 @@ const table = {
   approve: { description: "Answer open questions" },
   trust: { description: "Trust this project, or take that back" },
   permissions: { description: "Choose how much is done without asking", argument: "MODE", yields: true },
+  "add-dir": { description: "Add a directory to the workspace, or list them", argument: "PATH" },
   jobs: { description: "Show, read or end what runs in the background", yields: true },
   policy: { description: "Show the policy, the sandbox and what is allowed" },
   login: { description: "Connect a provider", argument: "PROVIDER" },

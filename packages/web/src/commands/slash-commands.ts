@@ -6,6 +6,8 @@ import {
   chooseCopiedText,
   type CommandElsewhere,
   type CommandHere,
+  describeAddedDirectory,
+  describeDirectories,
   findLastAnswerText,
   type SlashCommandText,
   type SurfaceCommands,
@@ -70,6 +72,7 @@ export const pageCommands: SurfaceCommands<CommandPort> = {
   approve: elsewhere("An open question is shown above the field where you write. It is answered there."),
   trust: elsewhere("A project is trusted on the gateway's machine, with /trust in the terminal or tau trust."),
   permissions: here(choosePermissions),
+  "add-dir": here(addDirectory),
   jobs: here(showJobs, {
     description: "List what runs in the background; with a number its output, with end and a number end it",
     argument: "[end] ID",
@@ -122,6 +125,15 @@ async function choosePermissions(page: CommandPort, argument: string): Promise<v
   }
   const { mode, note = "" } = await getConnected(page).call("set_permission_mode", { mode: argument });
   tell(`Permission mode ${mode}: ${permissionModeTexts[mode]}. ${note}`.trim());
+}
+
+async function addDirectory(page: CommandPort, argument: string): Promise<void> {
+  const session = getConnected(page);
+  if (argument === "") {
+    const { cwd, directories } = await session.call("get_state");
+    return tell(describeDirectories(cwd, directories));
+  }
+  tell(describeAddedDirectory(await session.call("add_directory", { path: argument })));
 }
 
 async function showJobs(page: CommandPort, argument: string): Promise<void> {

@@ -4,6 +4,20 @@ import type { Interface } from "../interface.ts";
 /** `/trust` */
 export const changeTrust = (ui: Interface): Promise<void> => ui.settle(() => askAndChange(ui));
 
+/** Asks whether a directory of the workspace is trusted, since its instructions have no effect without that. */
+export async function askForTrust(ui: Interface, directory: string, instructions: string): Promise<void> {
+  const trust = await ui.client.execute({ type: "get_trust", directory });
+  const items = [
+    { value: "no", label: "Do not trust it: its instructions are left out" },
+    { value: "yes", label: "Trust it until one of these files changes" },
+  ];
+  const about = [instructions, ...trust.files].join(", ");
+  const answer = await ui.choose(directory, items, { selected: "no", hint: `It is about ${about}` });
+  if (answer !== "yes") return ui.say(`Without trust ${instructions} is left out.`);
+  await ui.client.execute({ type: "set_trust", trusted: true, digest: trust.digest, directory });
+  ui.say("This directory is trusted now.");
+}
+
 async function askAndChange(ui: Interface): Promise<void> {
   const trust = await ui.client.execute({ type: "get_trust" });
   const { trusted, path, digest } = trust;

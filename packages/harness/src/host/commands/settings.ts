@@ -5,7 +5,16 @@ import { createTrustCheck, describeSettings, hideKeys } from "@tau/config/intern
 import { keepTrust, readTrust, writeTrust } from "@tau/config/trust";
 import { formatFileProblem, nestSetting } from "@tau/config/settings";
 import { describeIgnoredPiFiles } from "@tau/config/resources";
+import type { AgentSession } from "../../agent-session/agent-session.ts";
 import { command, type SomeCommands, longCommand } from "./command.ts";
+
+const trustFields = { trusted: flag, digest: optional(nonEmptyText), directory: optional(nonEmptyText) };
+
+/** Finds the directory that a command about trust means. */
+function findTrustDirectory(session: AgentSession, directory = session.cwd): string {
+  if (directory === session.cwd || session.addedDirectories.includes(directory)) return directory;
+  throw new HarnessError("invalid_input", `${directory} is not in the workspace of this session.`);
+}
 
 export const settingsCommands = {
   get_settings: command({}, ({ session: { settings, settingsManager } }) => ({
@@ -38,10 +47,16 @@ export const settingsCommands = {
     }
     return await session.setPermissionMode(mode);
   }),
-  get_trust: command({}, ({ host, session }) => readTrust({ agentDir: host.agentDir, cwd: session.cwd })),
-  set_trust: command({ trusted: flag, digest: optional(nonEmptyText) }, async ({ host, session }, params) => {
-    const options = { agentDir: host.agentDir, cwd: session.cwd, ids: host.ids };
+  add_directory: command({ path: nonEmptyText }, ({ session }, { path }) => session.addDirectory(path)),
+  get_trust: command({ directory: optional(nonEmptyText) }, ({ host, session }, { directory }) =>
+    readTrust({ agentDir: host.agentDir, cwd: findTrustDirectory(session, directory) }),
+  ),
+  set_trust: command(trustFields, async ({ host, session }, params) => {
+    const cwd = findTrustDirectory(session, params.directory);
+    const options = { agentDir: host.agentDir, cwd, ids: host.ids };
     const trust = await writeTrust(options, params.trusted, params.digest);
+    // Of a directory that was added nothing is read but instructions, and those when a call touches a file there.
+    if (cwd !== session.cwd) return trust;
     const check = trust.trusted ? createTrustCheck(options) : undefined;
     await session.settingsManager.setProjectTrusted(trust.trusted, check);
     await session.reload();

@@ -54,7 +54,11 @@ export const stateCommands = {
     { text, cursor: wholeNumber({ min: 0, unit: "characters" }), paths: optional(flag) },
     ({ hosted, session }, input) => {
       const { cwd, namedFiles } = session;
-      hosted.files ??= new FileCompletion({ cwd, mayShow: (path) => namedFiles.mayRead(path) });
+      hosted.files ??= new FileCompletion({
+        cwd,
+        listAdded: () => session.addedDirectories,
+        mayShow: (path) => namedFiles.mayRead(path),
+      });
       return complete({ session, files: hosted.files }, input);
     },
   ),
