@@ -16,6 +16,7 @@
 #include "first-process.h"
 #include "mounts.h"
 #include "privileges.h"
+#include "stand-back.h"
 
 static void close_both(int pipe[2]) {
   close(pipe[0]);
@@ -50,20 +51,6 @@ static void limit(int resource, rlim_t max) {
   if (current.rlim_max != RLIM_INFINITY && current.rlim_max <= max) return;
   const struct rlimit lower = {max, max};
   setrlimit(resource, &lower);
-}
-
-static void put(const char *path, const char *text) {
-  int fd = open(path, O_WRONLY | O_CLOEXEC);
-  if (fd < 0) return;
-  ssize_t written = write(fd, text, strlen(text));
-  (void)written;
-  close(fd);
-}
-
-/* Where memory runs out the system takes the command, and where processors are short its session stands back a little. */
-static void stand_back(void) {
-  put("/proc/self/oom_score_adj", "500");
-  put("/proc/self/autogroup", "5");
 }
 
 static char **take_texts(struct request *request, uint32_t count) {

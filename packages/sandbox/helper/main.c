@@ -6,6 +6,7 @@
  * is 1, commands can connect only to sockets in directories that the harness names.
  *
  * `tau-sandbox-helper try` ends with 0 if the system offers what that needs, and else with 75.
+ * `tau-sandbox-helper terminal COLUMNS ROWS PROGRAM…` runs a program on a terminal of its own; see `terminal.h`.
  */
 #define _GNU_SOURCE
 #include <errno.h>
@@ -25,6 +26,7 @@
 #include "first-process.h"
 #include "mounts.h"
 #include "sockets.h"
+#include "terminal.h"
 
 /* Slots whose pipes the harness can open at once, so that it need not wait for any. */
 static const int prepared_slots = 2;
@@ -115,6 +117,7 @@ static void collect(int channel) {
 
 int main(int argc, char **argv) {
   if (argc == 2 && strcmp(argv[1], "try") == 0) return connections_try() == 0 ? 0 : 75;
+  if (argc > 4 && strcmp(argv[1], "terminal") == 0) terminal_run(atoi(argv[2]), atoi(argv[3]), argv + 4);
   if (argc != 5) return 64;
   const int channel = atoi(argv[1]);
   const uint64_t kept_capabilities = strtoull(argv[2], NULL, 16);
