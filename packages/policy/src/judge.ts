@@ -11,7 +11,7 @@ import { formatRefusal } from "./format-refusal.ts";
 import type { Grant, Grants } from "./grants.ts";
 import { isAccess } from "./is-access.ts";
 import { applyEachTime, applyRisk } from "./permission-mode.ts";
-import { mayWriteUnseen } from "./plan-mode.ts";
+import { denyForRunning, mayWriteUnseen } from "./plan-mode.ts";
 import { bindTarget, isSameTarget, prepareQuestion } from "./prepare-question.ts";
 import type { RememberedRules } from "./remembered-rules.ts";
 import type {
@@ -247,7 +247,17 @@ const rank = (verdict: Verdict): number =>
  * typed: the others are neither there nor granted.
  */
 async function judgeAccess(parts: JudgeParts, access: AccessRequest, call: PolicyCall) {
-  const { capability, target, risk, textFrom, alternatives = [], sends, chosen, eachTime } = access;
+  const {
+    capability,
+    target,
+    risk,
+    textFrom,
+    alternatives = [],
+    sends,
+    chosen,
+    eachTime,
+    isForRunning = false,
+  } = access;
   const { subject, ask, files, getMode } = parts;
   const paths = alternatives.map((path) => ({ kind: "path", path }) as const);
   const all: Judgement[] = [];
@@ -255,7 +265,8 @@ async function judgeAccess(parts: JudgeParts, access: AccessRequest, call: Polic
     const typed = { subject, capability, target: each, ...withoutUndefined({ sends, chosen }) };
     const { request, verdict } = await judgeTarget(parts, typed, call);
     const mode = getMode();
-    all.push({ request, verdict: applyEachTime(mode, eachTime, applyRisk(mode, risk, verdict)), textFrom });
+    const stricter = applyEachTime(mode, eachTime, applyRisk(mode, risk, verdict));
+    all.push({ request, verdict: mode === "plan" && isForRunning ? denyForRunning(stricter) : stricter, textFrom });
   }
   const judged = uniqueTargets(all);
   const asking = judged.filter(({ verdict }) => verdict.kind === "ask");

@@ -48,6 +48,13 @@ export function withPlanMode(
   };
 }
 
+/** Denies what is for a program that was started before, with the rights of then; see `AccessRequest.isForRunning`. Pure. */
+export function denyForRunning(verdict: Verdict): Verdict {
+  if (verdict.kind === "deny") return verdict;
+  const reason = `A program that runs already may change something. ${whatToDo}`;
+  return { kind: "deny", rule: planRule, reason, ...(verdict.exec && { exec: verdict.exec }) };
+}
+
 /**
  * Whether a tool may change something that neither its access nor the sandbox shows: code of an extension or a server that does
  * not say that it only reads.

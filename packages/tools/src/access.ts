@@ -45,6 +45,11 @@ export interface AccessRequest {
    * It is denied where nobody can be asked, and in the mode `free`.
    */
   eachTime?: string;
+  /**
+   * Marks a call for a program that runs already, with the permissions of when it was started. It is denied in plan mode, which
+   * restricts only what is started in it.
+   */
+  isForRunning?: boolean;
   /** Other absolute paths of which the call opens one if that exists. Only beside a target that is a path. */
   alternatives?: readonly string[];
 }
