@@ -61,7 +61,8 @@ the [policy](security.md). Sessions that serve a channel also have \`session_bra
 \`agent_interrupt\`, and [extensions](extensions.md) bring tools of their own.
 
 ${sections.join("\n")}
-${whatReadShows}`;
+${whatReadShows}
+${terminals}`;
 }
 
 const whatReadShows = `## What \`read\` shows
@@ -85,6 +86,23 @@ Besides texts and images (PNG, JPEG, GIF, WebP and BMP) \`read\` shows these fil
   to a million.
 
 A real file whose name has a \`#\` comes first. The policy judges \`a.zip#b\` as reading \`a.zip\`.
+`;
+
+const terminals = `## Commands with a terminal
+
+\`bash\` with \`tty: true\` starts a job on a terminal of 120x40 characters, for what asks questions or draws on the screen: an interpreter
+(\`python3 -i\`), a debugger, an editor, \`git add -p\`. The answer is the screen as text, and so is that of \`jobs\` with the action \`read\`. What
+has scrolled away is in the file of the job, which \`offset\` reads.
+
+\`jobs\` with the action \`write\` writes \`text\` to it, waits until nothing has been printed for 0.2 seconds (at most 3), and answers with the
+screen. A line feed is Enter, and keys have names in angle brackets, as in \`git log<enter>\` and \`<ctrl-c>\`; \`<lt>\` is the character \`<\`:
+
+- \`enter tab shift-tab esc backspace delete insert\`, \`up down left right home end pageup pagedown\`, \`f1\` to \`f12\`
+- \`ctrl-\` with a letter, a backslash or \`]\`, and \`alt-\` with a letter or a digit
+- \`<80x24>\` is no key: the terminal gets that size before the rest is written, from 20x5 to 200x50
+
+Terminals need the helper of the sandbox, so they are there on Linux where it is installed; elsewhere the call fails with a sentence that says
+why. How the text is judged is in [security.md](security.md#terminals).
 `;
 
 test("docs/tools.md describes the tools as they are", async () => {

@@ -13,6 +13,7 @@ import {
   createBashTool,
   createFiles,
   createJobs,
+  createJobsTool,
   createSpawn,
   type SandboxRefusal,
   type ToolsError,
@@ -31,7 +32,10 @@ export interface RunnerInput {
   /** A path, or false for a sandbox for each command. */
   helper: string | false;
   env?: Record<string, string>;
-  /** Run one after the other, in one session. `&` makes a background job; `!` runs it outside. */
+  /**
+   * Run one after the other, in one session. `&` makes a background job, `%` one on a terminal, and `>` writes to the last one; `!`
+   * runs it outside.
+   */
   commands: string[];
   /** Permissions of a person before a command, by its index. */
   grants?: Record<number, SandboxGrant>;
@@ -121,9 +125,11 @@ async function runSession(input: RunnerInput, at: Pick<RunnerResult, "list" | "s
     cwd: place.cwd,
     spawn,
     jobs,
+    ...(helper !== false && { findTerminalProgram: async () => helper }),
     ...(maxProcesses !== undefined && { limits: { processes: maxProcesses } }),
     env: { PATH: process.env["PATH"] ?? "", HOME: place.home, ...env },
   });
+  const jobsTool = createJobsTool({ jobs });
   for (const [index, command] of commands.entries()) {
     const grant = grants[index];
     const context = { files: createFiles(), spawn, sandbox: grant ? await sandbox.widen(grant) : sandbox };
@@ -138,10 +144,15 @@ async function runSession(input: RunnerInput, at: Pick<RunnerResult, "list" | "s
           ? undefined
           : AbortSignal.timeout(abortAfterMs)
         : abortWhenThere(join(place.cwd, abortOn));
-    const background = command.startsWith("&");
-    const call = { command: command.replace(/^&/, ""), ...(background && { background }) };
     const state = JSON.stringify(await sandbox.getState());
-    const result = await tool.execute("id", call, signal, undefined, context).then(
+    const background = command.startsWith("&");
+    const tty = command.startsWith("%");
+    const call = { command: command.replace(/^[&%]/, ""), ...(background && { background }), ...(tty && { tty }) };
+    const writing = { action: "write", id: jobs.list().at(-1)?.id ?? "", text: command.slice(1) } as const;
+    const running = command.startsWith(">")
+      ? jobsTool.execute("id", writing, signal)
+      : tool.execute("id", call, signal, undefined, context);
+    const result = await running.then(
       ({ content }) => ({
         text: content.map((part) => (part.type === "text" ? part.text : "")).join(""),
         isError: false,

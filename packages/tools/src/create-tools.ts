@@ -12,6 +12,7 @@ import type { CommandSandbox } from "./platform/command-sandbox.ts";
 import type { Syntax } from "./platform/syntax.ts";
 import type { Spawn, SpawnRequest } from "./platform/spawn.ts";
 import type { IsSecret } from "./shell/environment.ts";
+import { getJobsAccess } from "./shell/jobs-access.ts";
 import { createJobs, type Jobs } from "./shell/jobs.ts";
 import type { Limits } from "./shell/limits.ts";
 import type { Program } from "./shell/program.ts";
@@ -62,6 +63,8 @@ export interface ToolsOptions {
    * ordinary user cannot become another: `sudo` fails. `best effort` allows both, and lets commands read our environment.
    */
   containment?: "pid namespace" | "best effort";
+  /** Finds the program that opens terminals for commands: the helper of the sandbox. Default: none, and there are no terminals. */
+  findTerminalProgram?: () => Promise<string | undefined>;
   clock?: Clock;
   ids?: Ids;
 }
@@ -117,7 +120,8 @@ export function createTools(options: ToolsOptions): Tools {
   const { changeFiles, ...makers } = createMakers(options, jobs, seen);
   // Calls begin in their order, even if the code of a later one is loaded sooner.
   const inTurn = createInTurn();
-  const described = { ...definitions, bash: describeBash(options) };
+  const jobsDefinition = { ...definitions.jobs, access: getJobsAccess(jobs) };
+  const described = { ...definitions, bash: describeBash(options), jobs: jobsDefinition };
   const tools = toolNames.map((name) => [name, lateTool(described[name], makers[name], inTurn)] as const);
   const byName = Object.fromEntries(tools) as Record<ToolName, DescribedTool>;
   return {
@@ -207,6 +211,7 @@ function createMakers(options: ToolsOptions, jobs: Jobs, seen: SeenFiles): Maker
         env,
         addedEnv,
         ...(options.getSessionEnv && { getSessionEnv: options.getSessionEnv }),
+        ...(options.findTerminalProgram && { findTerminalProgram: options.findTerminalProgram }),
         ...(options.createIsSecret && { createIsSecret: options.createIsSecret }),
         ...(shell !== undefined && { shell }),
         ...(commandPrefix !== undefined && { commandPrefix }),

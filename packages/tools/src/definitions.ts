@@ -16,6 +16,7 @@ import {
   readsPath,
   runsCommand,
   summariseCommand,
+  summariseJobs,
   summarisePatch,
   summarisePath,
   summariseSearch,
@@ -64,7 +65,7 @@ export const definitions = {
     access: readsPart("read"),
     summarise: summarisePath("Read"),
     touches: readFile,
-    promptSnippet: "show a file or a part of it: texts, images, PDFs, archives and more",
+    promptSnippet: "show a file or a part of it",
     promptGuidelines: [{ with: ["bash"], text: "Use read, not cat or sed, to look at files." }, lookUp],
   },
   write: {
@@ -88,7 +89,7 @@ export const definitions = {
       path: Type.String(),
       edits: Type.Array(
         Type.Object({
-          oldText: Type.String({ description: "Text to replace; must be unique in the file" }),
+          oldText: Type.String({ description: "Must be unique in the file" }),
           newText: Type.String(),
         }),
         { minItems: 1, description: "Matched against the original file; must not overlap" },
@@ -152,11 +153,13 @@ export const definitions = {
       background: Type.Optional(
         Type.Boolean({ description: "Start a job that outlives the call; you learn when it ends" }),
       ),
+      tty: Type.Optional(Type.Boolean({ description: "A job on a terminal" })),
       wake: Type.Optional(Type.Boolean({ description: "With background: its end starts a turn if you are idle" })),
     }),
     shows: "command",
     access: runsCommand("bash"),
     summarise: summariseCommand,
+    parameterNeeds: { tty: ["jobs"] },
     promptSnippet: "run a command",
     promptGuidelines: [
       keepToStyle,
@@ -167,16 +170,18 @@ export const definitions = {
   jobs: {
     name: "jobs",
     label: "Jobs",
-    description: "List, read or kill background jobs started with bash.",
+    description: "List, read, kill jobs of bash; write to one with tty: text, keys as <enter> <ctrl-c> <up>.",
     parameters: Type.Object({
-      action: StringEnum(["list", "read", "kill"]),
+      action: StringEnum(["list", "read", "kill", "write"]),
       id: Type.Optional(Type.String()),
-      offset: Type.Optional(Type.Integer({ minimum: 1, description: "First line, 1-based; default: the end" })),
+      text: Type.Optional(Type.String()),
+      offset: Type.Optional(Type.Integer({ minimum: 1, description: "First line; default: the end" })),
     }),
     prepareArguments: prepareFileArguments,
     shows: "text",
     access: (): AccessRequest[] => [{ capability: "exec", target: { kind: "name", name: "jobs" } }],
-    promptSnippet: "look after commands that run in the background",
+    summarise: summariseJobs,
+    promptSnippet: "look after background commands",
   },
   grep: {
     name: "grep",
@@ -185,11 +190,11 @@ export const definitions = {
     parameters: Type.Object({
       pattern: Type.String({ description: "Regular expression" }),
       path: Type.Optional(Type.String({ description: "File or directory" })),
-      glob: Type.Optional(Type.String({ description: "Only these files, e.g. *.ts or src/**/*.ts; !*.ts excludes" })),
+      glob: Type.Optional(Type.String({ description: "Only these files: *.ts, src/**/*.ts; !*.ts excludes" })),
       ignoreCase: Type.Optional(Type.Boolean()),
-      literal: Type.Optional(Type.Boolean({ description: "The pattern is plain text" })),
+      literal: Type.Optional(Type.Boolean({ description: "Pattern is plain text" })),
       context: Type.Optional(Type.Integer({ minimum: 0, description: "Lines around each match" })),
-      limit: Type.Optional(Type.Integer({ minimum: 1, description: `Most matches, default ${defaultLimits.grep}` })),
+      limit: Type.Optional(Type.Integer({ minimum: 1, description: `Default ${defaultLimits.grep}` })),
     }),
     prepareArguments: prepareFileArguments,
     readOnly: true,
@@ -206,7 +211,7 @@ export const definitions = {
     parameters: Type.Object({
       pattern: Type.String({ description: "Glob: *.ts matches names at any depth, src/**/*.ts paths" }),
       path: Type.Optional(Type.String({ description: "Directory" })),
-      limit: Type.Optional(Type.Integer({ minimum: 1, description: `Most files, default ${defaultLimits.find}` })),
+      limit: Type.Optional(Type.Integer({ minimum: 1, description: `Default ${defaultLimits.find}` })),
     }),
     prepareArguments: prepareFileArguments,
     readOnly: true,
@@ -219,7 +224,7 @@ export const definitions = {
   ls: {
     name: "ls",
     label: "List",
-    description: "List a directory, dotfiles included. Directories end in /, links show where they lead.",
+    description: "List a directory, dotfiles included. Links show where they lead.",
     parameters: Type.Object({
       path: Type.Optional(Type.String()),
       limit: Type.Optional(Type.Integer({ minimum: 1, description: `Default ${defaultLimits.ls}` })),

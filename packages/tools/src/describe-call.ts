@@ -43,7 +43,7 @@ export const runsCommand =
   (args) => {
     const command = getText(args, "command");
     if (command === undefined) return [{ capability: "exec", target: { kind: "name", name: toolName } }];
-    const isJob = isRecord(args) && args["background"] === true;
+    const isJob = isRecord(args) && (args["background"] === true || args["tty"] === true);
     const variables = (isJob ? [] : listVariables(command)).map((name): AccessRequest => ({
       capability: "env",
       target: { kind: "name", name },
@@ -88,6 +88,12 @@ export function summarisePatch(args: unknown): string | undefined {
 export function summariseCommand(args: unknown): string | undefined {
   const command = getText(args, "command");
   return command === undefined ? undefined : `Run ${command}`;
+}
+
+/** Undefined for what is no writing: the name and the arguments say it. */
+export function summariseJobs(args: unknown): string | undefined {
+  if (getText(args, "action") !== "write") return undefined;
+  return `Write to job ${getText(args, "id") ?? "?"}: ${getText(args, "text") ?? ""}`;
 }
 
 export const readFile = (args: unknown): FileTouches => ({ read: listPath(args), modified: [] });

@@ -24,6 +24,7 @@ interface Call {
   command: string;
   timeout?: number;
   background?: boolean;
+  tty?: boolean;
 }
 
 export function shell(options: Partial<BashOptions> = {}) {
@@ -53,7 +54,7 @@ export function shell(options: Partial<BashOptions> = {}) {
       }
       throw new Error("The command did not fail.");
     },
-    async ask(args: { action: "list" | "read" | "kill"; id?: string; offset?: number }) {
+    async ask(args: { action: "list" | "read" | "kill" | "write"; id?: string; offset?: number; text?: string }) {
       return getText((await jobsTool.execute("id", args)).content);
     },
   };

@@ -11,6 +11,7 @@ import {
   createPlanSandbox,
   getTemporaryDirectories,
   withTemporaryFiles,
+  findHelper,
 } from "@tau/sandbox/internal";
 import type { SessionSandboxOptions, SandboxSettings } from "@tau/sandbox";
 import { getPlace } from "./open-extension-slot.ts";
@@ -63,6 +64,7 @@ export async function createWorkspace(
     writeNeedsRead: settings.get().tools.writeNeedsRead,
     ...(tenant && { outputDirectory: tenant.outputs }),
     journalDirectory: join(agentDir, "changes"),
+    findTerminalProgram: async () => findHelper(),
   });
   const restoredPaths = await tools.recoverChanges();
   const sandbox =

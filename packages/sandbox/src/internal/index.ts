@@ -22,7 +22,7 @@ export { findRealPath, lookAtPath, readLink } from "../look.ts";
 export type { FoundPath } from "../mounts.ts";
 export type { PortPolicy } from "../network/asked-ports.ts";
 export { findObstacle, findPrograms, tryBwrap } from "../probe.ts";
-export { findProgram } from "../programs.ts";
+export { findHelper, findProgram } from "../programs.ts";
 export { isProtectedPath, protectedNames } from "../protected-names.ts";
 export { isPublicAddress } from "../proxy/addresses.ts";
 export type { Address } from "../proxy/admit.ts";

@@ -42,6 +42,8 @@ export interface BashOptions extends CommandEnvOptions {
   fileSystem?: FileSystem;
   /** Finds what contains the processes of a command. Default: the first kind that works here, found once. */
   namespace?: () => Promise<PidNamespace | undefined>;
+  /** Finds the program that opens terminals for commands. Default: none, and there are no terminals. */
+  findTerminalProgram?: () => Promise<string | undefined>;
   /** How much of the machine a command and its processes may use. One that uses more is ended. */
   limits?: Partial<Limits>;
 }
@@ -83,7 +85,13 @@ export function createBashTool(options: BashOptions): DescribedTool<ParametersOf
   jobs.atEnd(() => watchdog.release());
   return {
     ...definitions.bash,
-    async execute(toolCallId, { command, timeout, background, wake = false }, signal, onUpdate, context) {
+    async execute(
+      toolCallId,
+      { command, timeout, background: isJob = false, tty = false, wake = false },
+      signal,
+      onUpdate,
+      context,
+    ) {
       // What is known of the system, and the watchdog, belong to the tool; only the command itself is the call's.
       const { sandbox } = context ?? {};
       const env = { ...getEnv(), ...context?.env };
@@ -92,9 +100,11 @@ export function createBashTool(options: BashOptions): DescribedTool<ParametersOf
       const running = sandbox ? { sandbox } : { spawn: context?.spawn ?? spawn };
       const ports = { ...ownPorts, env, ...keeping, ...running };
       if (command.includes("\0")) throw new ToolsError("invalid_input", "A command cannot contain a NUL character.");
+      const background = isJob || tty;
+      const terminalProgram = tty ? await findTerminalProgram(options) : undefined;
       const askedMs = timeout === undefined ? undefined : timeout * 1_000;
       const timeoutMs = background ? askedMs : limitTimeout(askedMs, options);
-      const call = { command, timeoutMs, wakes: wake, signal, onUpdate };
+      const call = { command, timeoutMs, wakes: wake, signal, onUpdate, terminalProgram };
       if (context?.terminal && !sandbox && !background) {
         const { cwd: directory, commandPrefix: prefix } = ports;
         const argv = toArgv(await ports.findShell(), prefix === undefined ? command : `${prefix}\n${command}`);
@@ -122,6 +132,8 @@ interface Call {
   wakes: boolean;
   signal: AbortSignal | undefined;
   onUpdate: AgentToolUpdateCallback<BashDetails> | undefined;
+  /** Opens the terminal of a job. */
+  terminalProgram: string | undefined;
 }
 
 async function runToEnd(ports: CommandPorts, jobs: Jobs, call: Call): Promise<AgentToolResult<BashDetails>> {
@@ -212,19 +224,29 @@ function getOutcome(running: RunningCommand, clock: Clock, { signal, timeoutMs }
   });
 }
 
+async function findTerminalProgram({ findTerminalProgram: find }: BashOptions): Promise<string> {
+  const program = await find?.();
+  if (program !== undefined) return program;
+  const why = process.platform === "linux" ? "the sandbox's helper is not installed" : "terminals work on Linux only";
+  const message = `Commands cannot have a terminal here: ${why}. Run it without tty, with options or files in the place of what would be typed.`;
+  throw new ToolsError("unavailable", message);
+}
+
 async function runInBackground(
   ports: CommandPorts,
   jobs: Jobs,
-  { command, timeoutMs, wakes, signal }: Call,
+  { command, timeoutMs, wakes, signal, terminalProgram }: Call,
 ): Promise<AgentToolResult<BashDetails>> {
   const running = await start({ jobs, clock: ports.clock, signal, kind: "job" }, (admit) =>
-    startCommand(ports, { command, name: "job", admit }),
+    startCommand(ports, { command, name: "job", admit, ...(terminalProgram !== undefined && { terminalProgram }) }),
   );
   const job = await jobs.add(command, running, { wakes, ...(timeoutMs !== undefined && { timeoutMs }) });
-  await Promise.race([running.done, sleep(ports.clock, firstLookMs)]);
+  const { terminal } = running;
+  await Promise.race([running.done, terminal?.settle(signal) ?? sleep(ports.clock, firstLookMs)]);
   jobs.detach(job.id);
-  const how = job.ended ? "" : " Read or kill it with jobs.";
-  const text = getText(running, `[${describeJob(job)} ${whereIsLog(job.log)}.${how}]`);
+  const how = job.ended ? "" : terminal ? " Write to it, read or kill it with jobs." : " Read or kill it with jobs.";
+  const verdict = `[${describeJob(job)} ${whereIsLog(job.log)}.${how}]`;
+  const text = terminal && !job.ended ? `${terminal.toText()}\n\n${verdict}` : getText(running, verdict);
   const details = { ...getDetails(running, job.ended?.status), jobId: job.id };
   return { content: [{ type: "text", text }], details };
 }

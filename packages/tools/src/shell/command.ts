@@ -12,6 +12,8 @@ import type { Logs } from "./log-file.ts";
 import { Output, type OutputOptions } from "./output.ts";
 import { leftoverNotice, type PidNamespace } from "./pid-namespace.ts";
 import type { ProcessTable } from "./process-tree.ts";
+import { defaultSize } from "./terminal/keys.ts";
+import type { Terminal } from "./terminal/terminal.ts";
 import type { Watchdog } from "./watchdog.ts";
 
 /** Ports and limits that every command of one tool shares. */
@@ -38,11 +40,14 @@ interface CommandRequest {
   /** Throws when nothing may be started any more. Called last, since finding a shell and a namespace takes time. */
   admit: () => void;
   onText?: OutputOptions["onText"];
+  /** The program that opens a terminal for the command. Default: none, and the command has pipes. */
+  terminalProgram?: string;
 }
 
 export interface RunningCommand {
   readonly process: Contained;
   readonly output: Output;
+  readonly terminal: Terminal | undefined;
   /** Settles when the command and the processes it left are ended, and its output is read. Never rejects. */
   readonly done: Promise<ExitStatus>;
   /** After `done`: what the sandbox refused, if it failed. */
@@ -64,13 +69,22 @@ export async function startCommand(ports: CommandPorts, request: CommandRequest)
   const { logs, clock } = ports;
   const { name, onText } = request;
   const process = await startProcess(ports, request);
-  const output = new Output({ logs, name, isInSandbox: process.isInSandbox, ...(onText && { onText }) });
-  const reading = Promise.all([output.read(process.stdout, "stdout"), output.read(process.stderr, "stderr")]);
+  const terminal = request.terminalProgram === undefined ? undefined : await openTerminal(process, clock);
+  const output = new Output({
+    logs,
+    name,
+    isInSandbox: process.isInSandbox,
+    ...(onText && { onText }),
+    ...(terminal && { onBytes: (bytes) => terminal.push(bytes) }),
+  });
+  const stderr = terminal?.rest ?? process.stderr;
+  const reading = Promise.all([output.read(process.stdout, "stdout"), output.read(stderr, "stderr")]);
   const finished = finish(process, output, reading, clock);
   const done = finished.then(({ status }) => status);
   return {
     process,
     output,
+    terminal,
     done,
     refused: async () => (await finished).refused,
     async end(graceMs) {
@@ -80,11 +94,20 @@ export async function startCommand(ports: CommandPorts, request: CommandRequest)
   };
 }
 
-async function startProcess(ports: CommandPorts, { command, admit }: CommandRequest): Promise<Contained> {
+async function openTerminal({ stdin, stderr, isInSandbox }: Contained, clock: Clock): Promise<Terminal> {
+  const { Terminal } = await import("./terminal/terminal.ts");
+  return new Terminal({ stdin: stdin!, stderr, clock, isInSandbox });
+}
+
+async function startProcess(
+  ports: CommandPorts,
+  { command, admit, terminalProgram }: CommandRequest,
+): Promise<Contained> {
   const { cwd, env, commandPrefix, sandbox, ...others } = ports;
   const whole = commandPrefix === undefined ? command : `${commandPrefix}\n${command}`;
   const argv = toArgv(await ports.findShell(), whole);
-  const request: SpawnRequest = { argv, cwd, env };
+  const request: SpawnRequest =
+    terminalProgram === undefined ? { argv, cwd, env } : toTerminalRequest({ argv, cwd, env }, terminalProgram);
   const entry = await sandbox?.enter(request);
   try {
     const namespace = entry ? undefined : await ports.namespace();
@@ -95,6 +118,18 @@ async function startProcess(ports: CommandPorts, { command, admit }: CommandRequ
     if (systemCode(error) === "E2BIG") throw tooLong(command, "the system takes less");
     throw error;
   }
+}
+
+/** Its programs may ask for the size of the terminal, and page their output. */
+function toTerminalRequest({ argv, cwd, env }: SpawnRequest, program: string): SpawnRequest {
+  const { PAGER: _pager, GIT_PAGER: _gitPager, MANPAGER: _manPager, ...others } = env;
+  const { columns, rows } = defaultSize;
+  return {
+    argv: [program, "terminal", String(columns), String(rows), ...argv],
+    cwd,
+    env: { ...others, TERM: "xterm" },
+    stdin: "pipe",
+  };
 }
 
 async function finish(process: Contained, output: Output, reading: Promise<unknown>, clock: Clock) {

@@ -12,6 +12,8 @@ export interface Job {
   /** The file with its output, or why there is none. */
   readonly log: KeptOutput;
   readonly containment: Containment;
+  /** Whether it has a terminal, into which can be written. Absent if it has none. */
+  readonly hasTerminal?: true;
   readonly startedMs: number;
   /** Whether the call that started it asked for a run when it ends and nothing else is in progress. */
   readonly wakes: boolean;
@@ -20,8 +22,8 @@ export interface Job {
 }
 
 /** The state of a job, in one line. */
-export function describeJob({ id, ended, containment }: Job): string {
-  if (!ended) return `Job ${id} is running.`;
+export function describeJob({ id, ended, containment, hasTerminal }: Job): string {
+  if (!ended) return `Job ${id} is running${hasTerminal ? " on a terminal" : ""}.`;
   if (ended.why === "killed") return `Job ${id} was killed${doubt(containment)}.`;
   if (ended.why === "session") return `Job ${id} was ended with the session${doubt(containment)}.`;
   if (ended.why === "timeout") return `Job ${id} timed out and was ended${doubt(containment)}.`;

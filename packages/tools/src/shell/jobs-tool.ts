@@ -4,17 +4,19 @@ import { ToolsError } from "../errors.ts";
 import type { DescribedTool } from "../tool.ts";
 import { keepTail } from "../truncate.ts";
 import { describeJob, type Job } from "./job.ts";
+import { getJobsAccess } from "./jobs-access.ts";
 import { type Jobs, whereIsLog } from "./jobs.ts";
 
 export interface JobsDetails {
   jobs: readonly Job[];
 }
 
-/** Lists, reads and kills the jobs that `bash` started. */
+/** Lists, reads and kills the jobs that `bash` started, and writes to those with a terminal. */
 export function createJobsTool({ jobs }: { jobs: Jobs }): DescribedTool<ParametersOf<"jobs">, JobsDetails> {
   return {
     ...definitions.jobs,
-    async execute(_id, { action, id, offset }) {
+    access: getJobsAccess(jobs),
+    async execute(_id, { action, id, offset, text: written }, signal) {
       if (action === "list") {
         const all = jobs.list();
         jobs.markSeen(all.map((job) => job.id));
@@ -26,12 +28,29 @@ export function createJobsTool({ jobs }: { jobs: Jobs }): DescribedTool<Paramete
         jobs.markSeen([id]);
         return present(jobs, describeJob(killed));
       }
-      const text = await jobs.read(id, offset);
+      if (action === "write") await write(jobs, id, { written, signal });
+      const text = await jobs.read(id, action === "write" ? undefined : offset);
       jobs.markSeen([id]);
       const job = jobs.list().find((candidate) => candidate.id === id);
       return present(jobs, [text || "(no output)", job && `[${describeJob(job)}]`].filter(Boolean).join("\n\n"));
     },
   };
+}
+
+async function write(
+  jobs: Jobs,
+  id: string,
+  { written = "", signal }: { written: string | undefined; signal: AbortSignal | undefined },
+): Promise<void> {
+  const terminal = jobs.getTerminal(id);
+  if (!terminal)
+    throw new ToolsError(
+      "invalid_input",
+      `Job ${id} has no terminal. Start it with bash and tty: true to write to it.`,
+    );
+  const job = jobs.list().find((candidate) => candidate.id === id);
+  if (job?.ended) throw new ToolsError("unavailable", `${describeJob(job)} Nothing was written.`);
+  await terminal.write(written, signal);
 }
 
 /** Where there are more than can be shown, the latest jobs are kept. */

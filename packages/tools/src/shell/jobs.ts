@@ -8,6 +8,7 @@ import type { RunningCommand } from "./command.ts";
 import { describeJob, type Job } from "./job.ts";
 import { createRunningCommands, graceMs, type RunningCommands } from "./running-commands.ts";
 import type { KeptOutput } from "./output.ts";
+import type { Terminal } from "./terminal/terminal.ts";
 
 /** Owns all commands that run, and ends them with the session. */
 export interface Jobs extends RunningCommands {
@@ -25,7 +26,9 @@ export interface Jobs extends RunningCommands {
   isSeen(id: string): boolean;
   /** Jobs get higher ids than this: the conversation may name others, from before. */
   startAfter(id: number): void;
-  /** The output of a job: its end, or with `offset` the lines from there on. */
+  /** The terminal of a job that has one. Throws if there is no such job. */
+  getTerminal(id: string): Terminal | undefined;
+  /** The output of a job: its end, or its screen if it has one; with `offset` the lines from there on. */
   read(id: string, offset?: number): Promise<string>;
   kill(id: string): Promise<Job>;
 }
@@ -88,6 +91,7 @@ export function createJobs(options: JobsOptions = {}): Jobs {
           id: String(++count),
           command: command.slice(0, rememberedChars),
           containment: running.process.containment,
+          ...(running.terminal && { hasTerminal: true }),
           startedMs: clock.now(),
           wakes,
           ended: undefined,
@@ -134,9 +138,14 @@ export function createJobs(options: JobsOptions = {}): Jobs {
     startAfter(id) {
       count = Math.max(count, id);
     },
+    getTerminal: (id) => find(id).running.terminal,
     async read(id, offset) {
       const { job, running } = find(id);
       if (offset !== undefined) return await readLog(files, job, offset);
+      if (running.terminal && !job.ended) {
+        await running.terminal.settle();
+        return running.terminal.toText();
+      }
       const { text, notice, totalLines } = running.output.snapshot();
       // A line that has not ended yet may continue.
       const next = running.output.isOpen ? totalLines : totalLines + 1;

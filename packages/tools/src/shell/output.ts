@@ -31,6 +31,8 @@ export interface OutputOptions {
   name: string;
   /** Whether commands see other files than the file tools, and may not find the file. Default false. */
   isInSandbox?: boolean;
+  /** Gets every chunk of stdout as it is, in the order of arrival. Must not throw. */
+  onBytes?: (bytes: Uint8Array) => void;
   /** Gets every chunk, made safe, in the order of arrival. The bytes are valid during the call. Must not throw. */
   onText?: (stream: StreamName, text: Buffer) => void;
 }
@@ -62,7 +64,10 @@ export class Output {
   async read(stream: Readable, name: StreamName): Promise<void> {
     const safe = createSafeText();
     try {
-      for await (const chunk of stream as AsyncIterable<Buffer>) await this.#add(safe.push(chunk), name);
+      for await (const chunk of stream as AsyncIterable<Buffer>) {
+        if (name === "stdout") this.#options.onBytes?.(chunk);
+        await this.#add(safe.push(chunk), name);
+      }
     } catch (error) {
       // A stream that we closed ourselves, because another process keeps the other end open, ends like this too.
       if (systemCode(error) !== "ERR_STREAM_PREMATURE_CLOSE") {
