@@ -5,6 +5,8 @@ test.each([
   [{ timeout: 5, command: "ls\npwd" }, "ls …"],
   [{ pattern: "x", path: "src" }, "src"],
   [{ message: "hello" }, "hello"],
+  [{ action: "write", id: "2", text: "ls\npwd" }, "write to job 2: ls …"],
+  [{ action: "kill", id: "2" }, "kill"],
   [{ count: 5 }, ""],
   [{}, ""],
 ])("a call with %j is about %j", (input, subject) => {

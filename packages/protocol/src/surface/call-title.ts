@@ -7,8 +7,10 @@ const subjectNames = ["command", "path", "file_path", "pattern", "url", "query",
 
 /** Finds the argument that says best what a call is about. If it has several lines, returns the first. */
 export function getCallSubject(input: Fields): string {
+  const { action, id, text } = input;
+  const writing = action === "write" && typeof id === "string" && typeof text === "string";
   const key = subjectNames.find((name) => typeof input[name] === "string") ?? Object.keys(input)[0];
-  const value = key === undefined ? undefined : input[key];
+  const value = writing ? `write to job ${id}: ${text}` : key === undefined ? undefined : input[key];
   if (typeof value !== "string") return "";
   const [first = "", ...rest] = value.trim().split("\n");
   return rest.length === 0 ? first : `${first} …`;
