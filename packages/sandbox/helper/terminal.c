@@ -14,6 +14,7 @@
 #include <sys/signalfd.h>
 #include <sys/wait.h>
 #include <termios.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "foreground.h"
@@ -21,8 +22,11 @@
 
 enum { buffer_size = 65536, header_size = 5, failed = 75 };
 
-/* How long the terminal may be silent after the program's end until its output is taken to be complete. */
-static const int drain_ms = 50;
+/* How long the terminal may be silent in all after the program's end until its output is taken to be complete. */
+static const long long drain_us = 50000;
+
+/* More than a terminal of Linux holds: what comes after it was printed after the program's end. */
+static const size_t drain_limit = 1 << 20;
 
 struct buffer {
   char bytes[buffer_size];
@@ -154,16 +158,25 @@ static _Noreturn void give_up(const char *what) {
   _exit(failed);
 }
 
-/* Sends what the program printed before its end. Processes that it left may print on, so silence ends it. */
+static long long now_us(void) {
+  struct timespec now;
+  clock_gettime(CLOCK_MONOTONIC, &now);
+  return now.tv_sec * 1000000LL + now.tv_nsec / 1000;
+}
+
+/* Sends what the program printed before its end. Others may open the terminal again and print on for ever. */
 static void drain(int terminal) {
-  for (;;) {
+  size_t total = 0;
+  for (long long silent_us = 0; silent_us < drain_us && total < drain_limit; total += used(&output)) {
     while (used(&output) > 0) {
       struct pollfd sink = {STDOUT_FILENO, POLLOUT, 0};
       if (poll(&sink, 1, -1) < 0 && errno != EINTR) return;
       if (!send_on(STDOUT_FILENO, &output)) return;
     }
     struct pollfd source = {terminal, POLLIN, 0};
-    if (poll(&source, 1, drain_ms) <= 0 || !receive(terminal, &output)) return;
+    const long long asked_us = now_us();
+    if (poll(&source, 1, (int)((drain_us - silent_us + 999) / 1000)) <= 0 || !receive(terminal, &output)) return;
+    silent_us += now_us() - asked_us;
   }
 }
 

@@ -99,7 +99,7 @@ for (const user of users) {
     expect(texts[2]).toContain("has ended. Command exited with code 0");
     expect(texts[3]).toMatch(/less reads\]\n1\n2\n[^]*\n39\n:/);
     expect(texts[4]).toMatch(/\]\n250\n251\n/);
-    expect(texts[5]).toContain("has ended");
+    expect(texts[5]).toContain("has ended. Command exited with code 0");
     expect(texts[6]).toMatch(/# Please enter the commit message/);
     expect(texts[7]).toMatch(/\]\nA subject\n/);
     expect(texts[9]).toBe("A subject");
@@ -116,6 +116,11 @@ for (const user of users) {
       "%printf '\\033]0;title\\007\\033P1;1qxx\\033\\\\\\033[6n\\033[c\\033[999999999;99999999Hx\\033[2J\\033[Hshown \\342\\200\\256left \\302\\233'; cat",
       "><ctrl-c>",
       "%stty raw -echo; kill -9 $PPID; echo alive; exit",
+      // The end of the first process hangs its terminal up, but who opens it again may print on.
+      "%t=$(tty); (trap '' HUP; while :; do yes on >$t; done) & echo ended",
+      "><enter>",
+      "%t=$(tty); (trap '' HUP; while sleep 0.01; do echo on >$t; done) & echo ended",
+      "><enter>",
     ]);
     expect(texts[0]).toMatch(/^\[Screen of 120x40/);
     expect(texts[0]!.length).toBeLessThan(12_000);
@@ -123,6 +128,7 @@ for (const user of users) {
     expect(texts[4]).toMatch(/\nshown <U\+202E>left/);
     expect(texts[4]).not.toContain("title");
     expect(texts[4]).not.toContain("\x1b");
+    for (const index of [8, 10]) expect(texts[index]).toContain("has ended. Command exited with code 0");
     expect(listProcesses(sleep)).toEqual([]);
   });
 
