@@ -24,7 +24,7 @@ export interface ProxyHandlerOptions {
   onError?: (error: unknown) => void;
 }
 
-export interface ProxyRequest {
+interface ProxyRequest {
   readonly method: string;
   readonly getHeader: (name: "authorization" | "origin") => string | undefined;
   /** Stops reading when the body is larger. */

@@ -110,7 +110,7 @@ export async function refuseCall(caller: Caller, call: AgentToolCall, refusal: R
 }
 
 /** If two tools have the same name, the first is used. */
-export const findTool = (tools: readonly AgentTool[], name: string): AgentTool | undefined =>
+const findTool = (tools: readonly AgentTool[], name: string): AgentTool | undefined =>
   tools.find((tool) => tool.name === name);
 
 /** Finds the tool of a call among those that are listed, else with the hook of the run. Rejects if that fails. */

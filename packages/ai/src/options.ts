@@ -12,7 +12,7 @@ export type Transport = "sse" | "websocket" | "websocket-cached" | "auto";
 /** How long the provider should cache the prompt's prefix. */
 export type CacheRetention = "none" | "short" | "long";
 
-export type ServiceTier = "auto" | "default" | "flex" | "priority" | (string & {});
+type ServiceTier = "auto" | "default" | "flex" | "priority" | (string & {});
 
 /**
  * Whether the model may, must or must not call tools, or which tool it must call. The providers' own forms (`required`,

@@ -3,7 +3,7 @@ import type { DescribedTool } from "@tau/tools";
 import type { Decide, PolicyRequest, Verdict } from "./policy.ts";
 
 /** The rule of what only plan mode denies or asks about. */
-export const planRule = "mode-plan";
+const planRule = "mode-plan";
 
 /** For the model, after what was refused. */
 const whatToDo = "Plan mode is on, and only the user can turn it off: read, and propose a plan.";

@@ -6,10 +6,7 @@ import { isOwnWorktree } from "./own-worktree.ts";
 import { createLiveRules, type PathRules } from "./paths.ts";
 
 /** Whether a directory can be added to a workspace. `known`: it belongs to it already, because of `root`. */
-export type DirectoryDecision =
-  | { kind: "added" }
-  | { kind: "known"; root: string }
-  | { kind: "refused"; reason: string };
+type DirectoryDecision = { kind: "added" } | { kind: "known"; root: string } | { kind: "refused"; reason: string };
 
 /**
  * The only owner of the roots of a session. Its rules are read for each call, so that a directory that was added is open to the
@@ -53,10 +50,7 @@ const kernelDirectories = ["/proc", "/sys", "/dev"];
 const sharedMemory = "/dev/shm";
 
 /** Why a directory is never part of a workspace. Pure. */
-export function findRefusal(
-  directory: string,
-  rules: Pick<PathRules, "home" | "agentDir" | "named">,
-): string | undefined {
+function findRefusal(directory: string, rules: Pick<PathRules, "home" | "agentDir" | "named">): string | undefined {
   const { home, agentDir } = rules;
   const refuse = (why: string) => `${directory} cannot be added to the workspace: ${why}`;
   if (dirname(directory) === directory)

@@ -204,7 +204,7 @@ const withoutUndefined = <T extends object>(fields: T): WithoutUndefined<T> =>
   Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined)) as WithoutUndefined<T>;
 
 /** From the gravest to the least grave. Each is also the word that is shown. */
-export const severities: readonly CodeSeverity[] = ["error", "warning", "info", "hint"];
+const severities: readonly CodeSeverity[] = ["error", "warning", "info", "hint"];
 
 /** Formats a place as `path:line:column`, which terminals and editors can open. */
 export const formatPlace = ({ path, line, column }: CodePlace): string =>

@@ -7,7 +7,7 @@ export interface SessionClient {
   session(id: string): RemoteSession;
 }
 
-export interface SessionSnapshot {
+interface SessionSnapshot {
   readonly view: View;
   readonly state: RemoteSessionState;
 }

@@ -1,6 +1,6 @@
 import { followSignal } from "./follow-signal.ts";
 
-export type UntilAborted<T> = { readonly kind: "done"; readonly value: T } | { readonly kind: "aborted" };
+type UntilAborted<T> = { readonly kind: "done"; readonly value: T } | { readonly kind: "aborted" };
 
 /**
  * Waits for work that may not look at its signal: the result is `aborted` as soon as the signal aborts, or at once if it

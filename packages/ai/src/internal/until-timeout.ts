@@ -1,6 +1,6 @@
 import type { Clock } from "../clock.ts";
 
-export type UntilTimeout<T> = { readonly kind: "done"; readonly value: T } | { readonly kind: "timeout" };
+type UntilTimeout<T> = { readonly kind: "done"; readonly value: T } | { readonly kind: "timeout" };
 
 /**
  * Waits for `work`, but at most `maxMs`. Rejects as `work` does before that. The work itself continues, and what becomes of

@@ -1,7 +1,7 @@
 /** Finds JSON in the answer of a model. Pure. */
 
 /** A value in an answer. It is wrapped because it may be null. */
-export interface FoundJson {
+interface FoundJson {
   readonly value: unknown;
 }
 

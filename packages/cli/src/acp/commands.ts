@@ -24,7 +24,7 @@ import {
 import type { AvailableCommand } from "./schema.ts";
 
 /** The part of a session that commands work with. */
-export interface CommandPort {
+interface CommandPort {
   execute<Name extends CommandName>(command: Command<Name>): Promise<CommandData<Name>>;
   /** Shows a text as a message of the agent. */
   say(text: string): void;
@@ -41,7 +41,7 @@ const elsewhere = (hint: string): CommandElsewhere => ({ kind: "elsewhere", hint
 const inTerminal = elsewhere("Start tau in a terminal for this.");
 const byEditor = elsewhere("The editor does this.");
 
-export const editorCommands: SurfaceCommands<CommandPort> = {
+const editorCommands: SurfaceCommands<CommandPort> = {
   model: here(chooseModel),
   role: here(chooseRole),
   "scoped-models": inTerminal,

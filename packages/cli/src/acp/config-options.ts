@@ -2,7 +2,7 @@
 import { type ModelData, type PermissionData, permissionModeTexts, type ThinkingLevelName } from "@tau/protocol";
 import type { SessionConfigOption, SessionConfigSelectOption, SessionModeState } from "./schema.ts";
 
-export interface SessionChoices {
+interface SessionChoices {
   permissions: PermissionData;
   models: readonly Pick<ModelData, "provider" | "id" | "name">[];
   model: Pick<ModelData, "provider" | "id" | "name"> | undefined;
@@ -17,7 +17,7 @@ export const toModes = ({ mode, choices }: PermissionData): SessionModeState => 
   availableModes: choices.map((id) => ({ id, name: capitalise(id), description: capitalise(permissionModeTexts[id]) })),
 });
 
-export const getModelValue = ({ provider, id }: Pick<ModelData, "provider" | "id">): string => `${provider}/${id}`;
+const getModelValue = ({ provider, id }: Pick<ModelData, "provider" | "id">): string => `${provider}/${id}`;
 
 /** The mode is here too: clients that know these options show no others. */
 export function toConfigOptions(choices: SessionChoices): SessionConfigOption[] {

@@ -15,7 +15,7 @@ export interface SessionDialogs {
   close(): void;
 }
 
-export interface DialogsParts {
+interface DialogsParts {
   sessionId: string;
   connection: Connection;
   client: ClientCapabilities;

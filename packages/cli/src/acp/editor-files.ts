@@ -15,7 +15,7 @@ const maxBytes = 10 * 1024 * 1024;
 /** How long the editor may take to answer. */
 const defaultLimitMs = 5_000;
 
-export interface EditorFilesParts {
+interface EditorFilesParts {
   connection: Connection;
   client: FileSystemCapabilities;
   getSessionId: () => string;

@@ -3,7 +3,7 @@ import type { CommandTerminal, ExitStatus, TerminalCommand } from "@tau/tools";
 import { type Connection, RequestFailed } from "../json-rpc/connection.ts";
 import type { CreateTerminalRequest, EnvVariable } from "./schema.ts";
 
-export interface EditorTerminalParts {
+interface EditorTerminalParts {
   connection: Connection;
   getSessionId: () => string;
   /** Our own environment, which the editor has given us and gives its terminals too. */

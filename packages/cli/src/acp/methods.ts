@@ -21,7 +21,7 @@ import { parseMcpServers } from "./mcp-servers.ts";
 import type { ClientCapabilities, InitializeResponse, RequestId } from "./schema.ts";
 import { EditorSessions, type OpenRequest } from "./sessions.ts";
 
-export const protocolVersion = 1;
+const protocolVersion = 1;
 
 /** The editor, and what it has opened. */
 export interface Client {
@@ -39,7 +39,7 @@ export function createClient(options: SessionOptions, io: Io, connection: Connec
   return client;
 }
 
-export interface Call {
+interface Call {
   client: Client;
   id: RequestId;
   /** Aborts when the client takes the request back, or disconnects. */
@@ -54,7 +54,7 @@ interface Method {
 }
 
 /** `after` is called when the response is written. */
-export interface Answer {
+interface Answer {
   result: object;
   after?: () => void;
 }
@@ -83,7 +83,7 @@ const toOpenRequest = ({
   mcpServers: parseMcpServers(mcpServers),
 });
 
-export const methods: Readonly<Record<string, Method>> = {
+const methods: Readonly<Record<string, Method>> = {
   initialize: method(
     { protocolVersion: wholeNumber({ min: 0, unit: "versions" }), clientCapabilities: optional(jsonObject) },
     async ({ client }, { clientCapabilities = {} }) => {

@@ -4,7 +4,7 @@ import type { ImageContent } from "@tau/ai";
 import { isRecord } from "@tau/ai/internal";
 import { JsonRpcError } from "@tau/protocol/json-rpc";
 
-export interface PromptParts {
+interface PromptParts {
   /** Has what the person typed. Commands and mentioned files in it are expanded. */
   text: string;
   images: ImageContent[];

@@ -36,7 +36,7 @@ import type {
 import { toStopReason } from "./stop-reason.ts";
 import { Updates, type UpdatesParts } from "./updates.ts";
 
-export interface EditorSessionParts {
+interface EditorSessionParts {
   host: Host;
   sessionId: string;
   connection: Connection;

@@ -27,7 +27,7 @@ export interface OpenRequest {
   mcpServers: ReadonlyMap<string, McpServerEntry>;
 }
 
-export interface EditorSessionsParts {
+interface EditorSessionsParts {
   options: SessionOptions;
   io: Io;
   connection: Connection;

@@ -17,7 +17,7 @@ import {
 import type { PlanEntry, ToolCallContent, ToolCallLocation, ToolKind } from "./schema.ts";
 
 /** The part of a tool that decides how its calls look. */
-export type ToolLook = Pick<ToolData, "label" | "shows" | "readOnly">;
+type ToolLook = Pick<ToolData, "label" | "shows" | "readOnly">;
 
 /** Finds a tool; undefined for one that the session does not have. */
 export type FindTool = (name: string) => ToolLook | undefined;

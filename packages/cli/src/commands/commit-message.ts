@@ -22,7 +22,7 @@ const maxDiff = 8_000;
 const maxDiffs = 60_000;
 const maxNames = 1_000;
 
-export interface Question {
+interface Question {
   changes: readonly StagedChange[];
   diffs: readonly string[];
   /** The last messages of the repository. */
@@ -79,7 +79,7 @@ export function toMessage(answer: string): string {
     .trim();
 }
 
-export type ParsedSplit = { kind: "commits"; commits: ProposedCommit[] } | { kind: "invalid"; problem: string };
+type ParsedSplit = { kind: "commits"; commits: ProposedCommit[] } | { kind: "invalid"; problem: string };
 
 /** Every file has to be in exactly one commit: one that is left out would stay behind unseen. */
 export function parseSplit(answer: string, changes: readonly StagedChange[]): ParsedSplit {

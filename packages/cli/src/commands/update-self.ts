@@ -8,14 +8,14 @@ import { type ExitCode, exitCodes } from "../process/exit-codes.ts";
 import { version } from "../start/version.ts";
 import type { Io } from "./command.ts";
 
-export type UpdatePlan =
+type UpdatePlan =
   /** `manifest` is a file that names the version, if the program that is run does not print it. */
   | { kind: "run"; argv: readonly [string, ...string[]]; env?: Readonly<Record<string, string>>; manifest?: string }
   /** Tells a person what to do. */
   | { kind: "say"; text: string };
 
 /** Notes of `install.sh` beside an archive that it installed. */
-export interface InstallNotes {
+interface InstallNotes {
   /** Where the archive came from; undefined if it was a file. */
   address: string | undefined;
   /** The directory of the link to the program. */

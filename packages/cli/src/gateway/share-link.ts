@@ -12,7 +12,7 @@ import type { Sharing } from "../interactive/program.ts";
 export const linksAreOff =
   "Links are off, because whoever has one can read the page. To allow them: tau config set gateway.shares true";
 
-export interface ShareLink extends Omit<NewShare, "token"> {
+interface ShareLink extends Omit<NewShare, "token"> {
   address: string;
   /** Whether a gateway runs that serves it now. */
   isServed: boolean;

@@ -33,7 +33,7 @@ import { TerminalTitle } from "./terminal-title.ts";
 import { createUserCommands, type UserCommands } from "./create-user-commands.ts";
 import { addInstruction } from "./add-instruction.ts";
 
-export interface AppOptions extends CoreOptions {
+interface AppOptions extends CoreOptions {
   program: Program;
   /** The branch of the repository in a directory. */
   getBranch: (cwd: string) => Promise<string | undefined>;

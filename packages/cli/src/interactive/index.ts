@@ -3,7 +3,7 @@
  * has all of the terminal library, because extensions have to share it with the terminal.
  */
 export * from "@tau/tui";
-export { App, type AppOptions } from "./app.ts";
+export { App } from "./app.ts";
 export { parseKeybindings } from "./keybindings-file.ts";
 export { getKeybindingDefinitions } from "./keybindings.ts";
 export { followFocus, unfollowFocus } from "./attention.ts";

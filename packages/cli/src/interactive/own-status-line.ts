@@ -87,7 +87,7 @@ export function describeStatus({ state, stats, sessionName, version, branch }: S
 }
 
 /** The lines that a command may fill. */
-export const maxStatusLines = 3;
+const maxStatusLines = 3;
 
 interface OwnStatusLineOptions {
   readonly getSetting: () => TerminalSettings["statusLine"];

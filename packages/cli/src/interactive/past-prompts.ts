@@ -74,13 +74,13 @@ export class PastPrompts {
 }
 
 /** Puts those of other directories first, so that the latest ones of this directory are the first that are shown. Pure. */
-export const sortForDirectory = (prompts: readonly PastPrompt[], cwd: string): readonly PastPrompt[] => [
+const sortForDirectory = (prompts: readonly PastPrompt[], cwd: string): readonly PastPrompt[] => [
   ...prompts.filter((prompt) => prompt.cwd !== cwd),
   ...prompts.filter((prompt) => prompt.cwd === cwd),
 ];
 
 /** Each text once. Pure. */
-export function listChoices(prompts: readonly PastPrompt[], cwd: string, now: number): SelectItem[] {
+function listChoices(prompts: readonly PastPrompt[], cwd: string, now: number): SelectItem[] {
   const latest = new Map<string, PastPrompt>();
   for (const prompt of prompts) if (!latest.has(prompt.text)) latest.set(prompt.text, prompt);
   return [...latest.values()].map((prompt) => ({

@@ -11,7 +11,7 @@ export const statusQuestion = "\x1b]7501;?\x1b\\";
 const answerStart = "\x1b]7501;";
 const clearStatus = "\x1b]7501;state=clear\x1b\\";
 
-export interface ProgramState {
+interface ProgramState {
   state: "idle" | "working" | "blocked" | "done" | "error";
   kind?: "permission" | "question";
   message?: string;

@@ -4,7 +4,7 @@ import { createSpawn } from "@tau/tools";
 import { runToEnd } from "@tau/tools/platform";
 import type { RunUserCommand } from "./user-command.ts";
 
-export const maxCommandMs = 5_000;
+const maxCommandMs = 5_000;
 const maxOutputBytes = 64 * 1024;
 
 interface RunOptions {

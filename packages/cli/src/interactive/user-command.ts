@@ -4,7 +4,7 @@ import type { Clock } from "@tau/ai";
 /** Runs a command, and resolves with its output; undefined if it failed or took too long. Never rejects. */
 export type RunUserCommand = (request: UserCommandRequest, signal: AbortSignal) => Promise<string | undefined>;
 
-export interface UserCommandRequest {
+interface UserCommandRequest {
   readonly command: string;
   /** Written to its standard input, as JSON. */
   readonly input: unknown;

@@ -6,7 +6,7 @@ import { type ExitCode, exitCodes } from "../process/exit-codes.ts";
 import { maxLineBytes, readLines } from "../rpc/lines.ts";
 import { type Incoming, JsonRpcError, parseMessage } from "@tau/protocol/json-rpc";
 
-export interface LineServer {
+interface LineServer {
   take(incoming: Incoming): void;
   /** Ends everything, and writes nothing more. */
   close(): Promise<void>;

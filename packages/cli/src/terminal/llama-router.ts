@@ -5,7 +5,7 @@ import { HarnessError } from "@tau/protocol";
 import { openAccess } from "../commands/access.ts";
 import type { Io } from "../commands/command.ts";
 
-export interface LlamaModel {
+interface LlamaModel {
   id: string;
   /** `unloaded`, `loading`, `loaded`, `sleeping` or another word of the server. */
   status: string;

@@ -5,7 +5,7 @@
 import { type FSWatcher, watch } from "node:fs";
 import { basename } from "node:path";
 
-export interface WatchListener {
+interface WatchListener {
   onChange(): void;
   /** The path is no longer watched. */
   onError(error: Error): void;

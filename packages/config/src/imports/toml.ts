@@ -3,7 +3,7 @@
  * kept as text. Objects have no prototype, so that every name is only a name. Pure.
  */
 
-export type TomlOutcome =
+type TomlOutcome =
   | { kind: "document"; value: Record<string, unknown> }
   /** The message never quotes the text, which may hold secrets. */
   | { kind: "damaged"; line: number; message: string };

@@ -3,7 +3,7 @@ import { parseGlob } from "@tau/tools/platform";
 import { oncePer } from "@tau/ai/internal";
 import type { PathRole } from "./models-yml.ts";
 
-export interface PathRoleMatch extends PathRole {
+interface PathRoleMatch extends PathRole {
   path: string;
 }
 

@@ -21,7 +21,7 @@ import { readPlainFields } from "./plain-fields.ts";
 import { createProblem, type ResourceProblem } from "./resource-problem.ts";
 import type { ToolChoices } from "./tools-yaml.ts";
 
-export const agentFields = [
+const agentFields = [
   "name",
   "description",
   "model",

@@ -43,7 +43,7 @@ export interface ResourceLoader {
 }
 
 /** A directory that was added to the workspace. */
-export interface OtherProject {
+interface OtherProject {
   cwd: string;
   isTrusted: () => Promise<boolean>;
 }

@@ -143,7 +143,7 @@ export interface ProgramContext extends FeaturePlace {
 }
 
 /** The parameters of a session that a command of the program works with. */
-export interface ProgramSessionOptions {
+interface ProgramSessionOptions {
   /**
    * A model as users write it; `true`: that of a new session of the user. The session then has the tools, the resources and the
    * policy of print mode, and `withSession` rejects if there is no such model. Default: no model.

@@ -5,7 +5,7 @@ import type { ProviderConfig } from "../providers/provider-config.ts";
 
 type RequestAuth = { ok: true; apiKey?: string; headers?: Record<string, string> } | { ok: false; error: string };
 
-export interface ProviderAuth {
+interface ProviderAuth {
   auth: { apiKey?: string; headers?: Record<string, string>; baseUrl?: string };
   /** Says for people where the key is from. */
   source?: string;

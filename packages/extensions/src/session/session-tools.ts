@@ -9,7 +9,7 @@ import type { FoundTool, ReachedTools } from "./found-tool.ts";
 import type { SessionFeatures } from "./session-features.ts";
 import { createReach, type ReachRules, resolveDiscoveryMode } from "./tool-reach.ts";
 
-export interface SessionToolsParts {
+interface SessionToolsParts {
   features: SessionFeatures;
   slot: ExtensionSlot;
   getSettings: () => Settings;

@@ -5,7 +5,7 @@ import type { ToolDefinition } from "../api/api.ts";
 
 type DiscoveryMode = Settings["tools"]["discoveryMode"];
 
-export type ToolReach = "listed" | "found" | "none";
+type ToolReach = "listed" | "found" | "none";
 
 export interface ReachRules {
   mode: DiscoveryMode;

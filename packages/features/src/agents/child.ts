@@ -42,7 +42,7 @@ export interface TaskChild {
   close(): Promise<void>;
 }
 
-export interface TaskAnswer extends Pick<ChildOutcome, "kind" | "text" | "reason"> {
+interface TaskAnswer extends Pick<ChildOutcome, "kind" | "text" | "reason"> {
   totalTokens: number;
 }
 

@@ -8,7 +8,7 @@ import type { Executor, FanoutTask, Subagent, TextStream, Validator } from "./co
 import type { TaskOutcome } from "./results.ts";
 import { buildSystemPrompt } from "./task-prompt.ts";
 
-export const defaultTimeoutMs = 5 * 60_000;
+const defaultTimeoutMs = 5 * 60_000;
 /** How long a subagent has for its `close`. */
 const closeMs = 5_000;
 /** Longer answers are errors. */

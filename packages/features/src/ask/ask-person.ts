@@ -4,13 +4,13 @@ import { isRecord } from "@tau/ai/internal";
 import { toVisible, toVisibleLine } from "../kit/visible-text.ts";
 import { maxOptions } from "./feature.ts";
 
-export interface AskedQuestion {
+interface AskedQuestion {
   readonly question: string;
   readonly options: readonly string[];
   readonly isMultiple: boolean;
 }
 
-export type PersonAnswer =
+type PersonAnswer =
   | { readonly kind: "answered"; readonly chosen: readonly string[]; readonly text?: string }
   /** The person closed the question. */
   | { readonly kind: "dismissed" };

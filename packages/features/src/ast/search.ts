@@ -133,7 +133,7 @@ const refuseFile = (path: string, places: GrammarPlaces): ToolsError => {
 };
 
 /** A name that every match has, so that most files need not be parsed; undefined if the pattern has none. */
-export function findLiteral(pattern: string): string | undefined {
+function findLiteral(pattern: string): string | undefined {
   const names = pattern.replaceAll(/\$+[A-Z_][A-Z0-9_]*/g, " ").match(/[A-Za-z_][A-Za-z0-9_]{2,}/g) ?? [];
   return names.toSorted((a, b) => b.length - a.length)[0];
 }

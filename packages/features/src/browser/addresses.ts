@@ -3,7 +3,7 @@ import { isPublicAddress, parseHost } from "@tau/sandbox/internal";
 import { BrowserFailure } from "./failure.ts";
 
 /** `blank`: an empty page. `loopback`: this machine, as the browser sees it. `host`: any other. */
-export type Address =
+type Address =
   | { readonly kind: "blank"; readonly url: string }
   | { readonly kind: "loopback" | "host"; readonly url: string; readonly hostname: string; readonly entry: string };
 

@@ -22,7 +22,7 @@ const closeMs = 6_000;
 const packageName = "playwright-core";
 
 /** Finds the library. Throws a `BrowserFailure` if it is not installed. */
-export function findLibrary(): string {
+function findLibrary(): string {
   try {
     return createRequire(import.meta.url).resolve(packageName);
   } catch (error) {

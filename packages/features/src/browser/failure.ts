@@ -1,7 +1,7 @@
 /** Failures of the browser. */
 import type { FailureReason } from "./messages.ts";
 
-export type BrowserFailureKind = FailureReason | "arguments" | "address" | "denied" | "missing" | "ended";
+type BrowserFailureKind = FailureReason | "arguments" | "address" | "denied" | "missing" | "ended";
 
 /** The message is for the model: what was not done, and why. */
 export class BrowserFailure extends Error {

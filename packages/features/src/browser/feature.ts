@@ -5,7 +5,7 @@ import type { DoctorResult, Feature, FeaturePlace, FeatureTool } from "@tau/exte
 import { findBrowser } from "./find-browser.ts";
 import { browserSettings } from "./settings.ts";
 
-export const browserActions = [
+const browserActions = [
   "open",
   "close",
   "tabs",
@@ -50,7 +50,7 @@ export interface BrowserArguments {
 }
 
 /** Shows what a call would do: the whole of it for people, in one line. */
-export function summariseBrowserCall(args: BrowserArguments): string {
+function summariseBrowserCall(args: BrowserArguments): string {
   const { action, tab, url, ref, text, values, key, code, paths } = args;
   const object = [url, ref, text, values?.join(", "), key, code, paths?.join(", ")].filter(
     (each) => each !== undefined,

@@ -1,7 +1,7 @@
 /** The messages between tau and the program that drives the browser: a line of JSON each. */
 
 /** How the browser is started, or attached to. */
-export type StartRequest = {
+type StartRequest = {
   readonly kind: "start";
   /** Attaches to this browser and starts none. */
   readonly cdpUrl?: string;

@@ -4,7 +4,7 @@ import { BrowserFailure } from "./failure.ts";
 import type { DialogRule, PageRequest } from "./messages.ts";
 
 /** Requests that need nothing of the session, unlike addresses and files. */
-export type SimpleRequest = Exclude<PageRequest, { kind: "open" | "upload" }>;
+type SimpleRequest = Exclude<PageRequest, { kind: "open" | "upload" }>;
 type SimpleAction = Exclude<BrowserArguments["action"], "open" | "close" | "tabs" | "upload">;
 
 const defaultPixels = 600;

@@ -58,7 +58,7 @@ function buildRequest(tau: ExtensionAPI, question: string, context: ExtensionCom
 }
 
 /** Pure. */
-export function describeAnswer(message: Pick<AssistantMessage, "content" | "stopReason" | "errorMessage">): {
+function describeAnswer(message: Pick<AssistantMessage, "content" | "stopReason" | "errorMessage">): {
   text: string;
   isAnswer: boolean;
 } {

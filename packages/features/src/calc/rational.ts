@@ -104,7 +104,7 @@ export function parseNumber(text: string): Rational {
   return scale >= 0 ? toRational(digits * 10n ** BigInt(scale)) : toRational(digits, 10n ** BigInt(-scale));
 }
 
-export interface FormattedNumber {
+interface FormattedNumber {
   readonly text: string;
   readonly isExact: boolean;
 }

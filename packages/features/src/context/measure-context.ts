@@ -88,7 +88,7 @@ function countsTokens(entry: SessionEntry): boolean {
 }
 
 /** Estimates a message of any role. Content from a log is not validated. */
-export function estimateMessage(message: unknown): number {
+function estimateMessage(message: unknown): number {
   if (!isRecord(message) || message["excludeFromContext"] === true) return 0;
   const { content, summary, command, output } = message;
   const blocks = Array.isArray(content) ? sum(content.map(estimateBlock)) : estimateText(content);

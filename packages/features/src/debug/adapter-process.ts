@@ -33,7 +33,7 @@ export interface DapConnection {
   close(): void;
 }
 
-export interface TerminalCommand {
+interface TerminalCommand {
   args: readonly string[];
   cwd: string;
   env: Readonly<Record<string, string | null>>;

@@ -12,7 +12,7 @@ export interface WantedFunctionBreakpoint {
   readonly hitCondition?: string;
 }
 
-export interface BreakpointConditions {
+interface BreakpointConditions {
   condition?: string | undefined;
   hitCondition?: string | undefined;
 }

@@ -53,7 +53,7 @@ function change(adapter: DapAdapter, own: AdapterSettings[string]): DapAdapter {
   };
 }
 
-export interface ChooseOptions {
+interface ChooseOptions {
   adapters: readonly DapAdapter[];
   place: AdapterPlace;
   /** The name of an adapter, if the call has one. */

@@ -16,7 +16,7 @@ export interface RequestOptions {
 }
 
 /** Answers a request of the adapter. Its error is the answer where it throws. */
-export type ReverseRequestHandler = (command: string, args: unknown) => Promise<unknown>;
+type ReverseRequestHandler = (command: string, args: unknown) => Promise<unknown>;
 
 interface Pending {
   resolve(body: unknown): void;

@@ -23,7 +23,7 @@ export interface DebugTarget {
   isOutside?: boolean;
 }
 
-export interface ProgramParts {
+interface ProgramParts {
   spawn: Spawner["spawn"];
   clock: Clock;
   log: (message: string) => void;

@@ -7,7 +7,7 @@ import { DebuggedProgram, type DebugTarget } from "./debugged-program.ts";
 import { DebugFailure } from "./failure.ts";
 import type { DapSession } from "./session.ts";
 
-export interface DebuggerParts {
+interface DebuggerParts {
   spawn: Spawner["spawn"];
   clock: Clock;
   log: (message: string) => void;

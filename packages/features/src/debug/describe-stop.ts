@@ -28,7 +28,7 @@ const maxOutputLength = 4_000;
 /** How long the parts of an answer are waited for. Those that are late are left out. */
 const maxPartMs = 5_000;
 
-export interface DescribedStop {
+interface DescribedStop {
   stop: DebuggerStop;
   text: string;
 }
@@ -90,7 +90,7 @@ async function readFrameVariables(
 }
 
 /** Arguments and locals where the adapter names them, else the first scope that costs little. Pure. */
-export function chooseScopes(scopes: readonly DapScope[]): DapScope[] {
+function chooseScopes(scopes: readonly DapScope[]): DapScope[] {
   const cheap = scopes.filter(({ isExpensive, variablesReference }) => !isExpensive && variablesReference > 0);
   const own = cheap.filter(({ hint, name }) => hint === "locals" || hint === "arguments" || /^(local|arg)/i.test(name));
   return own.length > 0 ? own.slice(0, 3) : cheap.slice(0, 1);

@@ -5,7 +5,7 @@ import type { AccessRequest } from "@tau/tools";
 import { formatCommandLine } from "../kit/command-line.ts";
 import { debugSettings } from "./settings.ts";
 
-export const debugActions = [
+const debugActions = [
   "launch",
   "attach",
   "set_breakpoint",

@@ -1,7 +1,7 @@
 /** Keeps the end of what a program has written. */
 
 /** The limit of the kept output, in bytes. */
-export const maxOutputBytes = 128 * 1024;
+const maxOutputBytes = 128 * 1024;
 
 export class OutputBuffer {
   #pieces: string[] = [];

@@ -154,7 +154,7 @@ export const toId = (value: unknown): number | undefined =>
   typeof value === "number" && Number.isSafeInteger(value) ? value : undefined;
 
 /** Lines and columns begin at 1; some adapters send 0 or less for what is nowhere. */
-export const toPosition = (value: unknown): number | undefined =>
+const toPosition = (value: unknown): number | undefined =>
   typeof value === "number" && Number.isInteger(value) && value >= 1 && value < 1e9 ? value : undefined;
 
 export const toText = (value: unknown): string | undefined => {

@@ -24,7 +24,7 @@ export interface DapFunctionBreakpointRecord extends WantedFunctionBreakpoint, B
 
 type Wanted = WantedBreakpoint | WantedFunctionBreakpoint;
 
-export interface SessionBreakpointsParts {
+interface SessionBreakpointsParts {
   client: Pick<DapClient, "request">;
   wanted: Breakpoints;
   /** Whether the adapter has a capability. */

@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { acquireLease, isAbandoned } from "@tau/tools/platform";
 
-export interface SharedDirectory {
+interface SharedDirectory {
   readonly path: string;
   remove(): Promise<void>;
 }

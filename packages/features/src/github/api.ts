@@ -4,7 +4,7 @@ import { asRecord, isRecord, sleep } from "@tau/ai/internal";
 import { toVisibleLine } from "../kit/visible-text.ts";
 import { GitHubFailure } from "./failure.ts";
 
-export interface ApiRequest {
+interface ApiRequest {
   readonly method: "GET" | "POST";
   /** Begins with a slash. With the query. */
   readonly path: string;

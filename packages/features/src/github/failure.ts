@@ -1,6 +1,6 @@
 /** Failures of requests to GitHub. */
 
-export type GitHubFailureKind =
+type GitHubFailureKind =
   | "arguments"
   | "no_login"
   | "denied"

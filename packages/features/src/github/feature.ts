@@ -5,8 +5,8 @@ import type { Feature, FeatureTool } from "@tau/extensions";
 import type { Lookup } from "../kit/http/hosts.ts";
 import { githubSettings } from "./settings.ts";
 
-export const githubKinds = ["issue", "pr", "review", "run", "release", "code"] as const;
-export const githubActions = ["list", "view", "create", "comment", "review", "checkout", "watch"] as const;
+const githubKinds = ["issue", "pr", "review", "run", "release", "code"] as const;
+const githubActions = ["list", "view", "create", "comment", "review", "checkout", "watch"] as const;
 
 export interface GitHubArguments {
   kind: (typeof githubKinds)[number];
@@ -75,7 +75,7 @@ export const githubTool: FeatureTool = {
 };
 
 /** Whether the settings turn the tool on. */
-export const isOn = ({ tools, defaultTools }: Settings): boolean =>
+const isOn = ({ tools, defaultTools }: Settings): boolean =>
   tools.enabled.includes(githubTool.name) ||
   (defaultTools ?? []).some((name) => name === githubTool.name || name === `+${githubTool.name}`);
 

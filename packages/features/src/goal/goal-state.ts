@@ -14,8 +14,8 @@ export interface Goal {
   readonly startCost: number;
 }
 
-export const defaultMaxRuns = 10;
-export const defaultMaxCost = 5;
+const defaultMaxRuns = 10;
+const defaultMaxCost = 5;
 const maxTextLength = 4_000;
 const maxRunsLimit = 100;
 
@@ -23,7 +23,7 @@ const isRuns = (value: unknown): value is number =>
   Number.isInteger(value) && (value as number) >= 1 && (value as number) <= maxRunsLimit;
 const isBudget = (value: unknown): value is number => typeof value === "number" && value > 0 && Number.isFinite(value);
 
-export type GoalCommand =
+type GoalCommand =
   | { readonly kind: "show" }
   | { readonly kind: "off" }
   | { readonly kind: "set"; readonly goal: Omit<Goal, "runs" | "startCost"> }
@@ -69,7 +69,7 @@ export type Verdict =
   /** There is no verdict. The reason is a sentence. */
   | { readonly kind: "failed"; readonly reason: string };
 
-export type NextRun =
+type NextRun =
   | { readonly kind: "continue"; readonly goal: Goal; readonly message: string }
   /** `message` is for the person. */
   | { readonly kind: "end"; readonly message: string };

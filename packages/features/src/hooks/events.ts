@@ -1,7 +1,7 @@
 /** The events that hooks can be attached to, as data. Names are Claude Code's, because people have hooks for it. */
 
 /** Describes what a hook can do at an event. */
-export interface HookEvent {
+interface HookEvent {
   /** Says when it happens, for people. */
   readonly when: string;
   /** Says what `matcher` is compared with; undefined: the event has none. */

@@ -10,7 +10,7 @@ import { hookSettings } from "./settings.ts";
 
 type HooksPlace = Pick<FeaturePlace, "cwd" | "settings">;
 
-export interface ClaudeFile {
+interface ClaudeFile {
   readonly path: string;
   readonly scope: "user" | "project";
 }

@@ -39,7 +39,7 @@ const toUnusedRow = ({ event, what, source, reason }: UnusedHook): MenuRow => ({
 
 const verdicts = { none: "no objection", ask: "asked", deny: "blocked", stop: "stopped the run" } as const;
 
-export const formatLast = (last: HookRun | undefined): string => {
+const formatLast = (last: HookRun | undefined): string => {
   if (!last) return "has not run";
   const what = last.answer.failure === undefined ? verdicts[last.answer.verdict] : "failed";
   return `${what} (${last.runs === 1 ? "1 run" : `${last.runs} runs`})`;

@@ -21,7 +21,7 @@ interface SessionHooksParts extends ParsedHooks {
   readonly place: FeaturePlace;
 }
 
-export interface HookOccasion {
+interface HookOccasion {
   readonly subject?: HookSubject;
   /** The fields of the event beside those of the session. */
   readonly input: Readonly<Record<string, unknown>>;

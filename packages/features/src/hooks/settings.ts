@@ -5,7 +5,7 @@ import { group, setting } from "@tau/config/settings";
 import { hookEventNames, hookEvents, type HookEventName } from "./events.ts";
 
 /** Says what happens to the action if the hook gives no answer. */
-export const failureChoices = ["block", "continue"] as const;
+const failureChoices = ["block", "continue"] as const;
 
 const hook = object({
   type: optional(oneOf("command")),

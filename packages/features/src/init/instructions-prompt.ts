@@ -24,7 +24,7 @@ export function formatWriterPrompt({ before, wishes }: PromptParts): string {
 
 const maxLength = 100_000;
 
-export type ParsedText =
+type ParsedText =
   | { readonly kind: "text"; readonly text: string }
   | { readonly kind: "invalid"; readonly problem: string };
 

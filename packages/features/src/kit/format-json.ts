@@ -6,7 +6,7 @@ interface FormatJsonOptions {
   readonly indent: number;
 }
 
-export interface FormattedJson {
+interface FormattedJson {
   readonly text: string;
   /** Whether it is all of the value. */
   readonly isWhole: boolean;

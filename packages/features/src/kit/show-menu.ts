@@ -13,7 +13,7 @@ export interface MenuRow {
   readonly actions: readonly MenuAction[];
 }
 
-export interface Menu {
+interface Menu {
   readonly title: string;
   /** Called each time that the list is shown. */
   getRows(): readonly MenuRow[] | Promise<readonly MenuRow[]>;

@@ -28,7 +28,7 @@ export async function readTextFile(path: string): Promise<string | undefined> {
   }
 }
 
-export interface WrittenText {
+interface WrittenText {
   readonly path: string;
   /** The text that the person was shown. Undefined: there was no file. */
   readonly before: string | undefined;

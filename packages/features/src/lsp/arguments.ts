@@ -18,7 +18,7 @@ export const lspActions = [
   "reload",
 ] as const;
 
-export type LspAction = (typeof lspActions)[number];
+type LspAction = (typeof lspActions)[number];
 
 export interface LspArguments {
   action: LspAction;
@@ -33,7 +33,7 @@ export interface LspArguments {
   timeoutMs?: number;
 }
 
-export const defaultTimeoutMs = 20_000;
+const defaultTimeoutMs = 20_000;
 const maxTimeoutMs = 600_000;
 
 export const getTimeout = ({ timeoutMs = defaultTimeoutMs }: LspArguments): number =>
@@ -73,7 +73,7 @@ export function parsePayload(payload: unknown): unknown {
 }
 
 /** A text on a line, and which of its occurrences. */
-export function parseSymbol(symbol: string): { name: string; occurrence: number } {
+function parseSymbol(symbol: string): { name: string; occurrence: number } {
   const [, name, number] = /^(.+)#([1-9]\d{0,3})$/s.exec(symbol) ?? [];
   return name === undefined ? { name: symbol, occurrence: 1 } : { name, occurrence: Number(number) };
 }
@@ -81,7 +81,7 @@ export function parseSymbol(symbol: string): { name: string; occurrence: number 
 const isWord = (character: string | undefined): boolean => character !== undefined && /[\p{L}\p{N}_$]/u.test(character);
 
 /** Columns, from 0, where a line has a name. Whole words are preferred. */
-export function findColumns(line: string, name: string): number[] {
+function findColumns(line: string, name: string): number[] {
   const columns: number[] = [];
   for (let index = line.indexOf(name); index >= 0; index = line.indexOf(name, index + name.length)) columns.push(index);
   const whole = columns.filter((column) => {

@@ -10,7 +10,7 @@ import type { ExecuteTool } from "./problems.ts";
 import { type FileChange, toFileChanges } from "./edit-plan.ts";
 import { parseWorkspaceEdit } from "./workspace-edit.ts";
 
-export interface ChangingCall extends ActionCall {
+interface ChangingCall extends ActionCall {
   readonly executeTool: ExecuteTool;
 }
 

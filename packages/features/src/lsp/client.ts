@@ -27,7 +27,7 @@ const cancelledByServer = -32802;
 const maxPullRetries = 5;
 const pullRetryMs = 100;
 
-export interface ClientOptions {
+interface ClientOptions {
   /** The name of the server, for messages. */
   name: string;
   root: string;

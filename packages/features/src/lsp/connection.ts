@@ -18,7 +18,7 @@ const maxUnreadable = 100;
 /** Keeps this much of the end of standard error. */
 const maxStderrLength = 8 * 1024;
 
-export interface ConnectionParts {
+interface ConnectionParts {
   /** For messages. */
   name: string;
   clock: Clock;

@@ -8,7 +8,7 @@ import { estimateBytes } from "./estimate-bytes.ts";
 import { parseRange, type PositionEncoding, type Range, type TextLines, toColumn } from "./positions.ts";
 
 /** So many problems of a file are kept, and so many files. */
-export const maxPerFile = 1_000;
+const maxPerFile = 1_000;
 const maxFiles = 5_000;
 /** Problems of messages that are larger than this are looked at one by one: each is kept up to this size. */
 const largeMessageBytes = 1024 * 1024;
@@ -27,7 +27,7 @@ export interface Diagnostic {
   raw: Readonly<Record<string, unknown>>;
 }
 
-export interface ReportedDiagnostics {
+interface ReportedDiagnostics {
   readonly diagnostics: readonly Diagnostic[];
   /** How many there were in all. */
   readonly total: number;
@@ -44,7 +44,7 @@ interface KeptReport extends ReportedDiagnostics {
 const severities: readonly CodeSeverity[] = ["error", "warning", "info", "hint"];
 
 /** Leaves out what is no diagnostic. */
-export function parseDiagnostics(value: unknown): { diagnostics: Diagnostic[]; total: number } {
+function parseDiagnostics(value: unknown): { diagnostics: Diagnostic[]; total: number } {
   const items = Array.isArray(value) ? (value as unknown[]) : [];
   const diagnostics: Diagnostic[] = [];
   for (const item of items) {
@@ -88,7 +88,7 @@ function withoutExtras({ range, severity, message, source }: Diagnostic): Diagno
 }
 
 /** Formats a problem for comparisons. Lines are left out: they move when something above them changes. */
-export const getProblemKey = ({
+const getProblemKey = ({
   severity,
   source = "",
   message,
@@ -183,7 +183,7 @@ const emptySettleMs = 1_000;
 const changeSettleMs = 1_000;
 
 /** The diagnostics of a report, if it belongs to the text. */
-export function getAcceptedDiagnostics(
+function getAcceptedDiagnostics(
   reported: ReportedDiagnostics | undefined,
   expectedDocumentVersion: number | undefined,
   allowUnversioned: boolean,
@@ -225,7 +225,7 @@ export async function waitForDiagnostics(
   }
 }
 
-export interface ToPlaceOptions {
+interface ToPlaceOptions {
   /** The path as it is shown. */
   path: string;
   encoding: PositionEncoding;

@@ -8,7 +8,7 @@ const maxOpen = 200;
 /** The numbers of the protocol. */
 const fileEvents = { created: 1, changed: 2, deleted: 3 } as const;
 
-export interface LspDocument {
+interface LspDocument {
   readonly path: string;
   readonly uri: string;
   readonly version: number;
@@ -29,7 +29,7 @@ export interface SetOptions {
   keepsOthers?: boolean;
 }
 
-export interface DocumentsParts {
+interface DocumentsParts {
   notify(method: string, params: object): void;
   /** When a text is sent. */
   getMoment(): Pick<LspDocument, "sentAt" | "minVersion">;

@@ -1,5 +1,5 @@
 /** Why a question to a language server has no answer. */
-export type LspFailureKind =
+type LspFailureKind =
   /** No server is known for the file, or none is installed. */
   | "unavailable"
   /** It could not be started, or did not answer to `initialize`. */

@@ -65,7 +65,7 @@ export function hasMarker(directory: string, markers: readonly string[]): boolea
  * Finds the directory of the project that a file belongs to: the working directory if it has a marker or nothing else has one,
  * else the nearest directory above the file that has one.
  */
-export function findRoot({ rootMarkers }: ServerDefinition, file: string | undefined, cwd: string): string {
+function findRoot({ rootMarkers }: ServerDefinition, file: string | undefined, cwd: string): string {
   if (hasMarker(cwd, rootMarkers) || file === undefined) return cwd;
   const isInside = isWithin(cwd, file);
   const directories = listUpwards(dirname(file), isInside ? cwd : "/");
@@ -107,7 +107,7 @@ export interface FoundServer {
 }
 
 /** A server that fits, with its program if that is installed. */
-export interface FittingServer extends Omit<FoundServer, "program"> {
+interface FittingServer extends Omit<FoundServer, "program"> {
   readonly program: string | undefined;
 }
 

@@ -32,7 +32,7 @@ export function parseLocations(value: unknown): Location[] {
   });
 }
 
-export interface PlaceOptions {
+interface PlaceOptions {
   files: SourceFiles;
   encoding: PositionEncoding;
   /** How many lines around the place are shown. Default 0. */

@@ -9,7 +9,7 @@ import type { LspSpawn } from "./program.ts";
 
 const maxStatusMs = 2_000;
 
-export interface MuxOptions {
+interface MuxOptions {
   program: string;
   args: readonly string[];
   root: string;

@@ -18,7 +18,7 @@ export interface Range {
 const isIndex = (value: unknown): value is number =>
   typeof value === "number" && Number.isInteger(value) && value >= 0 && value <= 2 ** 31;
 
-export function parsePosition(value: unknown): Position | undefined {
+function parsePosition(value: unknown): Position | undefined {
   if (!isRecord(value)) return undefined;
   const { line, character } = value;
   return isIndex(line) && isIndex(character) ? { line, character } : undefined;
@@ -35,7 +35,7 @@ export function parseRange(value: unknown): Range | undefined {
 }
 
 /** Where each line begins, in UTF-16 units. Line endings are `\n`, `\r\n` and `\r`. */
-export function findLineStarts(text: string): number[] {
+function findLineStarts(text: string): number[] {
   const starts = [0];
   for (let index = 0; index < text.length; index++) {
     const code = text.charCodeAt(index);

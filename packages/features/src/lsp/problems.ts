@@ -16,7 +16,7 @@ const maxShown = 50;
 const maxFiles = 20;
 const defaultWaitMs = 3_000;
 
-export interface DiagnosticsOptions {
+interface DiagnosticsOptions {
   timeoutMs: number;
   /** How long a server is waited for that reports by itself. Default: `timeoutMs`. */
   pushTimeoutMs?: number;

@@ -12,7 +12,7 @@ export interface LspProgram {
   end(graceMs?: number): Promise<void>;
 }
 
-export interface LspSpawnOptions {
+interface LspSpawnOptions {
   cwd: string;
   /** Default: the sandbox of the model's commands. */
   sandbox?: false;

@@ -25,7 +25,7 @@ export interface ServerConfig {
   readonly problems: readonly string[];
 }
 
-export interface ConfigOptions {
+interface ConfigOptions {
   cwd: string;
   agentDir: string;
   isProjectTrusted: boolean;

@@ -15,7 +15,7 @@ export const maxIdleMs = 10 * 60_000;
 /** A server that could not be started is not started again for this long. */
 export const retryAfterMs = 3 * 60_000;
 
-export interface LspServersParts {
+interface LspServersParts {
   cwd: string;
   clock: Clock;
   env: FindOptions["env"];
@@ -30,7 +30,7 @@ export interface LspServersParts {
 }
 
 /** Knows about each server, by `command:cwd`, for all sessions of a process. */
-export class ServerRecords implements SharedResource {
+class ServerRecords implements SharedResource {
   readonly byKey = new Map<string, ServerRecord>();
 
   get(key: string): ServerRecord {
@@ -42,7 +42,7 @@ export class ServerRecords implements SharedResource {
   close(): void {}
 }
 
-export interface ServerRecord {
+interface ServerRecord {
   /** How often it was started. Each start is a resource of its own. */
   starts: number;
   client?: LspClient | undefined;
@@ -51,7 +51,7 @@ export interface ServerRecord {
   failure?: { readonly at: number; readonly message: string; readonly root: string } | undefined;
 }
 
-export interface RunningServer {
+interface RunningServer {
   readonly key: string;
   readonly client: LspClient;
 }

@@ -21,7 +21,7 @@ export interface OpenFile {
   readonly document: SyncedDocument;
 }
 
-export interface LspSessionParts {
+interface LspSessionParts {
   cwd: string;
   servers: LspServers;
   files: SourceFiles;

@@ -44,7 +44,7 @@ interface KeptFile {
   file: SourceFile;
 }
 
-export interface SourceFilesParts {
+interface SourceFilesParts {
   cwd: string;
   clock: Clock;
   port: SourcePort;

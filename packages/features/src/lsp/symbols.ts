@@ -36,7 +36,7 @@ const kinds = [
   "type parameter",
 ];
 
-export interface FoundSymbol extends Location {
+interface FoundSymbol extends Location {
   name: string;
   kind: string;
 }

@@ -4,7 +4,7 @@ import { isRecord } from "@tau/ai/internal";
 import { describeRecordFile } from "@tau/policy/internal";
 import type { McpEntry } from "./entry.ts";
 
-export interface McpAnswer {
+interface McpAnswer {
   readonly name: string;
   /** Whether it may be started or reached. False where only its definitions are known, of a run that needed no answer. */
   readonly isAllowed: boolean;

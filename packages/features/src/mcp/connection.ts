@@ -29,7 +29,7 @@ import { StdioTransport } from "./stdio-transport.ts";
 import { toVisible, toVisibleLine } from "../kit/visible-text.ts";
 
 /** Answers what the server wants while it is connected. */
-export interface ConnectionHandlers {
+interface ConnectionHandlers {
   elicit(params: Readonly<Record<string, unknown>>, signal: AbortSignal): Promise<ElicitationAnswer>;
   sample(params: Readonly<Record<string, unknown>>, signal: AbortSignal): Promise<SamplingAnswer>;
   listRoots(): readonly { uri: string; name?: string }[];
@@ -39,7 +39,7 @@ export interface ConnectionHandlers {
   log: McpLog;
 }
 
-export interface OpenConnectionOptions {
+interface OpenConnectionOptions {
   /** For messages. */
   name: string;
   version: string;

@@ -40,8 +40,6 @@ export interface McpResource {
   readonly title: string;
 }
 
-export const noDefinitions: McpDefinitions = { tools: [], prompts: [], hasResources: false };
-
 const maxTools = 1_000;
 const maxPrompts = 200;
 const maxResources = 2_000;
@@ -52,7 +50,7 @@ const maxSchemaBytes = 64 * 1024;
 const maxSchemaDepth = 32;
 
 /** Parsed definitions, with a sentence for each that cannot be used. */
-export interface ParsedDefinitions<T> {
+interface ParsedDefinitions<T> {
   readonly definitions: readonly T[];
   readonly problems: readonly string[];
 }

@@ -20,7 +20,7 @@ const launchers: Readonly<Record<string, readonly string[]>> = {
 };
 
 /** The hosts that the command of a server needs in order to fetch it. */
-export function listLauncherHosts({ command }: Pick<StdioTarget, "command">): readonly string[] {
+function listLauncherHosts({ command }: Pick<StdioTarget, "command">): readonly string[] {
   const name = command.replace(/^.*[/\\]/, "").replace(/\.(?:exe|cmd)$/i, "");
   return Object.hasOwn(launchers, name) ? launchers[name]! : [];
 }

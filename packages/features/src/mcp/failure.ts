@@ -1,5 +1,5 @@
 /** Why a server or a request of it failed. */
-export type McpFailureKind =
+type McpFailureKind =
   /** Nobody has allowed it, and nobody can be asked. */
   | "not_allowed"
   /** The person said no. */

@@ -46,7 +46,7 @@ async function withoutText(response: Response): Promise<Response> {
   return new Response(body, { status, statusText, headers });
 }
 
-export interface Redirect {
+interface Redirect {
   port: number;
   isFixed: boolean;
   path: string;

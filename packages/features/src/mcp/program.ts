@@ -53,11 +53,7 @@ async function add(context: ProgramContext): Promise<void> {
 }
 
 /** The entry as it is written into the file. Pure. */
-export function toWrittenEntry({
-  positionals,
-  values,
-  value,
-}: Pick<ProgramContext, "positionals" | "values" | "value">) {
+function toWrittenEntry({ positionals, values, value }: Pick<ProgramContext, "positionals" | "values" | "value">) {
   const [, command, ...args] = positionals;
   const url = value("url");
   if ((command === undefined) === (url === undefined)) {

@@ -10,12 +10,12 @@ import { toVisible } from "../kit/visible-text.ts";
 /** Makes a name without spaces, for people to type. */
 export const toCommandName = (server: string, prompt: string): string => `${server}:${prompt}`.replaceAll(/\s+/g, "_");
 
-export type ParsedArguments =
+type ParsedArguments =
   | { readonly kind: "parsed"; readonly values: Readonly<Record<string, string>> }
   | { readonly kind: "wrong"; readonly message: string };
 
 /** `name=value` sets an argument by name; other words fill the rest in order, and the last of them takes all that is left. Pure. */
-export function parsePromptArguments(text: string, { arguments: known }: McpPromptDefinition): ParsedArguments {
+function parsePromptArguments(text: string, { arguments: known }: McpPromptDefinition): ParsedArguments {
   const values: Record<string, string> = {};
   const plain: string[] = [];
   for (const word of splitArguments(text)) {

@@ -10,7 +10,7 @@ import { getUserFile, projectFiles } from "../kit/mcp-files.ts";
 import { readPackageServers } from "./package-servers.ts";
 import { type McpServerList, parseEntries } from "./parse-entries.ts";
 
-export interface ReadEntriesOptions extends Pick<FeaturePlace, "cwd" | "agentDir" | "settings"> {
+interface ReadEntriesOptions extends Pick<FeaturePlace, "cwd" | "agentDir" | "settings"> {
   /** Whether the user trusts the project as it is now. */
   isProjectTrusted: boolean;
   /** The servers of extensions. Those of files and packages have precedence. */

@@ -1,7 +1,7 @@
 /** Limits how long a request may take. Progress starts the limit again, and while a person is asked no time passes. */
 import type { Clock } from "@tau/ai";
 
-export interface RequestLimits {
+interface RequestLimits {
   /** Without an answer or progress. */
   readonly timeoutMs: number;
   /** In all, however much progress is reported. */

@@ -3,13 +3,13 @@ import { keyCommands } from "@tau/config/internal";
 import type { HttpTarget, McpEntry, McpOAuth, McpTarget, StdioTarget } from "./entry.ts";
 import { fillVariables } from "./variables.ts";
 
-export interface ResolveTargetOptions {
+interface ResolveTargetOptions {
   env: Readonly<Record<string, string | undefined>>;
   /** Runs a command and returns what it prints. Default: as keys in `models.json` are. */
   run?: typeof keyCommands;
 }
 
-export type ResolvedTarget =
+type ResolvedTarget =
   | { readonly kind: "resolved"; readonly target: McpTarget }
   /** The message is a sentence without values. */
   | { readonly kind: "failed"; readonly message: string };

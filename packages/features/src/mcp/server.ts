@@ -10,7 +10,7 @@ import type { CreateAuthProvider, McpLog, McpPerson, McpProgram, McpSpawn } from
 import type { SandboxNetwork } from "@tau/sandbox";
 import { pathToFileURL } from "node:url";
 
-export interface McpServerParts {
+interface McpServerParts {
   entry: McpEntry;
   /** With its values filled in. */
   target: McpTarget;

@@ -55,9 +55,9 @@ export interface McpServerView {
   readonly stderr: string;
 }
 
-export type McpViewState = { readonly kind: "disabled" } | McpServerState;
+type McpViewState = { readonly kind: "disabled" } | McpServerState;
 
-export type McpConnected =
+type McpConnected =
   | { readonly kind: "connected"; readonly definitions: McpDefinitions }
   | { readonly kind: "failed"; readonly failure: McpFailure };
 

@@ -28,7 +28,7 @@ export interface SignInInteraction extends LoginInteraction {
   confirm?(title: string, lines: readonly string[]): Promise<boolean>;
 }
 
-export interface SignInRequest {
+interface SignInRequest {
   entry: McpEntry;
   /** With its values filled in. */
   target: HttpTarget;

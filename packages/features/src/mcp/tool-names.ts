@@ -3,7 +3,7 @@ import { createHash } from "node:crypto";
 import { matchWildcards } from "@tau/ai/internal";
 import type { McpEntry, McpExposure } from "./entry.ts";
 
-export const mcpToolPrefix = "mcp__";
+const mcpToolPrefix = "mcp__";
 
 /** Providers accept no longer names. */
 const maxLength = 64;

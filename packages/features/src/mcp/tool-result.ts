@@ -7,13 +7,13 @@ import { mergeTexts } from "../kit/merge-texts.ts";
 import { toVisible, toVisibleLine } from "../kit/visible-text.ts";
 import { runCheck } from "./check-time.ts";
 
-export interface McpToolResult {
+interface McpToolResult {
   content: (TextContent | ImageContent)[];
   details: McpResultDetails;
   isError?: boolean;
 }
 
-export interface McpResultDetails {
+interface McpResultDetails {
   readonly server: string;
   readonly tool: string;
   /** The structured result, for programs, unless it is too large. */

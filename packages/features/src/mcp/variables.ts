@@ -3,7 +3,7 @@ import type { McpTarget } from "./entry.ts";
 
 const pattern = /\$\{([A-Za-z_]\w*)(?::-([^}]*))?\}/g;
 
-export type FilledText =
+type FilledText =
   | { readonly kind: "filled"; readonly text: string }
   /** A variable without a default that is not set. */
   | { readonly kind: "missing"; readonly variable: string };

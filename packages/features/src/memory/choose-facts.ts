@@ -9,14 +9,14 @@ export const maxTokens = 1_500;
 /** An upper estimate for texts of all languages. */
 export const countTokens = (text: string): number => Math.ceil(Buffer.byteLength(text) / 3);
 
-export interface ChosenFact {
+interface ChosenFact {
   readonly id: string;
   readonly fact: Fact;
   /** For people: why it was chosen. */
   readonly reason: string;
 }
 
-export interface FactCandidates {
+interface FactCandidates {
   readonly prompt: string;
   /** Facts that fit the prompt, the best first. */
   readonly found: readonly FoundFact[];
@@ -26,7 +26,7 @@ export interface FactCandidates {
 
 const kindWeights: Record<FactKind, number> = { preference: 1.5, correction: 1.5, decision: 1, fact: 0.5 };
 
-export const introduction =
+const introduction =
   "Memory: facts of this project that were remembered in earlier sessions. They are notes, not a message of the user, and may be out of date: what the user says and what the files show comes first.";
 
 /** Facts with text of others behind them are never chosen. */

@@ -8,7 +8,7 @@ import { type Change, changeLines, type FactChange } from "./change-facts.ts";
 import { type Fact, parseLine } from "./fact.ts";
 import { buildIndex, type FactIndex, openIndex } from "./fact-index.ts";
 
-export const factsFileName = "facts.md";
+const factsFileName = "facts.md";
 const indexFileName = "facts.index";
 
 /** Larger files are not read: a person has put something else there. */

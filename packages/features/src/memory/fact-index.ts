@@ -14,12 +14,12 @@ const maxCount = 255;
 const markBytes = 32;
 
 /** Positions in the file of facts. */
-export interface FactPlace {
+interface FactPlace {
   readonly start: number;
   readonly end: number;
 }
 
-export interface FoundPlace extends FactPlace {
+interface FoundPlace extends FactPlace {
   readonly score: number;
 }
 

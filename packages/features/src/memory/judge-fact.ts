@@ -9,7 +9,7 @@ const instructions = [
   /^(?:please |bitte )?(?:run|execute|use|call|send|post|upload|install|open|visit|fetch|download|write|delete|remove|add|append|include|reply|answer|respond|say|tell|forget|pretend|act|follow|trust|prefer|avoid|give|print|put|copy|curl|wget|read|load|export|disable|enable|skip|allow|approve|accept|push|commit|create|keep|treat|consider|replace|start|begin|stop)\b/i,
 ];
 
-export const isInstruction = (text: string): boolean => instructions.some((pattern) => pattern.test(text));
+const isInstruction = (text: string): boolean => instructions.some((pattern) => pattern.test(text));
 
 /** Kinds that say what the user wants. */
 const isWish = (kind: FactKind): boolean => kind === "preference" || kind === "correction";
@@ -23,7 +23,7 @@ const fillers = new Set(
 const minShare = 0.6;
 
 /** Whether the words of a fact are those of the user. Fillers do not count. */
-export function isSaidByUser(text: string, spoken: readonly Spoken[]): boolean {
+function isSaidByUser(text: string, spoken: readonly Spoken[]): boolean {
   const said = new Set(spoken.filter(({ by }) => by === "user").flatMap((each) => toTerms(each.text)));
   const words = [...new Set(toTerms(text))].filter((word) => !fillers.has(word));
   return words.length > 0 && words.filter((word) => said.has(word)).length / words.length >= minShare;
@@ -35,7 +35,7 @@ export const isForeignInstruction = (
   spoken: readonly Spoken[],
 ): boolean => (isWish(kind) || isInstruction(text)) && !isSaidByUser(text, spoken);
 
-export interface Proposal {
+interface Proposal {
   readonly text: string;
   readonly kind: FactKind;
   /** The id of a fact that is no longer true. */
@@ -46,7 +46,7 @@ export interface Proposal {
 const namesSecret =
   /\b(?:pass(?:word|wort|phrase|code)|token|secret|api[ _-]?key|credentials?|pin)\b\s*(?:is|are|was|=|:|ist|lautet)\s*\S/i;
 
-export interface FactRules {
+interface FactRules {
   readonly spoken: readonly Spoken[];
   /** Whether a text has a secret of the user in it, or something that looks like a key. */
   readonly hasSecret: (text: string) => boolean;

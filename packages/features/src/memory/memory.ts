@@ -27,7 +27,7 @@ import { createSecretCheck } from "./secrets.ts";
 import type { LogEntry } from "./spoken.ts";
 import { forgetFact, reflectOn, retainFact, searchMemory, type ToolParts } from "./tools.ts";
 
-export interface MemoryPorts {
+interface MemoryPorts {
   readonly clock: Clock;
 }
 

@@ -55,7 +55,7 @@ async function listFacts(
 }
 
 /** Why each fact was used on a branch, by its id. Pure. */
-export function listUsed(branch: readonly SessionEntry[]): Map<string, string> {
+function listUsed(branch: readonly SessionEntry[]): Map<string, string> {
   const used = new Map<string, string>();
   for (const entry of branch) {
     if (entry.type === "custom_message" && entry.customType === "memory")

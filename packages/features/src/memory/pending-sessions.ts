@@ -6,7 +6,7 @@ import { asRecord, tryParseJson } from "@tau/ai/internal";
 import { makeDirectory, orUndefined, readWhole, writeWhole } from "@tau/tools/durable";
 import { acquireLease, type Lease, nodeFileSystem } from "@tau/tools/platform";
 
-export interface PendingSession {
+interface PendingSession {
   readonly id: string;
   /** The log. */
   readonly file: string;

@@ -18,7 +18,7 @@ Do not name what is known already. If there is nothing, answer with [].`;
 export type ModelPort = Pick<ExtensionContext, "model" | "modelRegistry">;
 
 /** The model that works for memory. */
-export const findSmallModel = ({ model, modelRegistry }: ModelPort): Model | undefined =>
+const findSmallModel = ({ model, modelRegistry }: ModelPort): Model | undefined =>
   modelRegistry.findRole("smol")?.model ?? model;
 
 /** Resolves with an answer of the small model; undefined if there is none. */

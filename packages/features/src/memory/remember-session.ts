@@ -5,14 +5,14 @@ import { judgeProposal } from "./judge-fact.ts";
 import { type ModelPort, proposeFacts } from "./propose-facts.ts";
 import { findTaint, listSpoken, type LogEntry, type Spoken, type Taint } from "./spoken.ts";
 
-export interface SessionLog {
+interface SessionLog {
   readonly id: string;
   readonly entries: readonly LogEntry[];
   /** The entry up to which it was looked at; null for none. */
   readonly after: string | null;
 }
 
-export interface RememberPorts {
+interface RememberPorts {
   readonly facts: FactFile;
   readonly port: ModelPort;
   readonly hasSecret: (text: string) => boolean;

@@ -5,9 +5,9 @@ import { toVisible, toVisibleLine } from "../kit/visible-text.ts";
 /** The worst first. */
 export const severities = ["critical", "high", "medium", "low"] as const;
 
-export type Severity = (typeof severities)[number];
+type Severity = (typeof severities)[number];
 
-export interface Finding {
+interface Finding {
   /** Relative to the directory of the session, with slashes. */
   readonly file: string;
   /** 1-based, in the file after the change. */

@@ -12,10 +12,7 @@ export interface ReviewedChanges {
   readonly isCurrent: boolean;
 }
 
-export type ReadChanges =
-  | ReviewedChanges
-  | { readonly kind: "none" }
-  | { readonly kind: "refused"; readonly reason: string };
+type ReadChanges = ReviewedChanges | { readonly kind: "none" } | { readonly kind: "refused"; readonly reason: string };
 
 interface ReadOptions {
   readonly cwd: string;

@@ -6,7 +6,7 @@ export type ReviewTarget =
   | { readonly kind: "base"; readonly name: string }
   | { readonly kind: "commit"; readonly name: string };
 
-export type ParsedTarget =
+type ParsedTarget =
   | { readonly kind: "parsed"; readonly target: ReviewTarget; readonly instructions: string }
   /** A single word may be the name of a branch or a commit, or say what to look at. */
   | { readonly kind: "word"; readonly word: string }

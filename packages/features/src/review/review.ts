@@ -7,7 +7,7 @@ import { describeTarget, parseTarget, type ReviewTarget } from "./review-target.
 import { runReview } from "./run-review.ts";
 
 /** The type of the messages in the log. */
-export const reviewMessageType = "review";
+const reviewMessageType = "review";
 
 export const createReviewExtension = (): ExtensionFactory => (tau) =>
   tau.registerCommand(reviewCommand.name, {

@@ -9,7 +9,7 @@ import { readChanges } from "./read-changes.ts";
 import { formatReviewPrompt, reviewRules } from "./review-prompt.ts";
 import { describeTarget, type ReviewTarget } from "./review-target.ts";
 
-export interface ReviewRequest {
+interface ReviewRequest {
   readonly target: ReviewTarget;
   readonly instructions: string;
   /** Default: that of the session. */
@@ -17,14 +17,14 @@ export interface ReviewRequest {
   readonly signal: AbortSignal;
 }
 
-export type ReviewOutcome =
+type ReviewOutcome =
   | { readonly kind: "reviewed"; readonly review: Review; readonly description: string }
   | { readonly kind: "nothing" }
   /** It was not possible, or no answer came that fits. */
   | { readonly kind: "failed"; readonly reason: string };
 
 /** The tools of the child: none of them writes or executes. */
-export const readingTools: readonly string[] = ["read", "grep", "find", "ls"];
+const readingTools: readonly string[] = ["read", "grep", "find", "ls"];
 
 type ReviewPort = Pick<ExtensionAPI, "openChild" | "spawn" | "getCwd">;
 

@@ -4,7 +4,7 @@ import type { Clock } from "@tau/ai";
 import type { RequestId } from "@tau/protocol/json-rpc";
 import { McpStreams } from "./mcp-streams.ts";
 
-export interface McpClient {
+interface McpClient {
   readonly id: string;
   /** Nobody else may use its id. */
   readonly deviceId: string;

@@ -13,7 +13,7 @@ import { answerAnywhere } from "./answer-chat.ts";
 import type { ChatStep } from "./follow-answer.ts";
 import { onAbort, waitAnywhere } from "./wait-until-idle.ts";
 
-export interface McpToolContext {
+interface McpToolContext {
   parts: GatewayParts;
   client: Client;
   /** Aborted when the request is cancelled. */

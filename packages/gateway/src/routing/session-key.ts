@@ -2,11 +2,11 @@
 import type { RouteFacts } from "./route.ts";
 
 /** Which direct conversations share a session. Groups, channels and threads always have their own. */
-export const sessionScopes = ["main", "per-peer", "per-channel-peer", "per-account-channel-peer"] as const;
+const sessionScopes = ["main", "per-peer", "per-channel-peer", "per-account-channel-peer"] as const;
 export type SessionScope = (typeof sessionScopes)[number];
 
 /** Identities that belong to one person, by a name for the person: `channel:id`, such as `telegram:4711`. */
-export type IdentityLinks = Readonly<Record<string, readonly string[]>>;
+type IdentityLinks = Readonly<Record<string, readonly string[]>>;
 
 interface SessionKeyOptions {
   readonly scope: SessionScope;

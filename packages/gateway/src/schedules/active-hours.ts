@@ -1,7 +1,7 @@
 /** Hours of the day in which something may happen. Pure. */
 import { parseClockTime } from "./parse-time.ts";
 
-export interface ActiveHours {
+interface ActiveHours {
   /** Such as `08:00`. */
   readonly start: string;
   /** Such as `22:00`; `24:00` is the end of the day. Before `start`: over midnight. */

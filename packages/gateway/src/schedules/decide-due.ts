@@ -33,7 +33,7 @@ interface Due {
 }
 
 /** The first due time of a schedule after a moment. Undefined: there is none. */
-export type GetNext = (scheduleId: string, afterMs: number) => number | undefined;
+type GetNext = (scheduleId: string, afterMs: number) => number | undefined;
 
 /** A run that begins later than this is late: the gateway was stopped, or the machine slept. */
 export const maxDelayMs = 60_000;

@@ -57,7 +57,7 @@ export function describeRun(run: ScheduleRun, name: string): ScheduleRunData {
 
 const toIso = (atMs: number): string => new Date(atMs).toISOString();
 
-export function formatScheduleTime(time: ScheduleTime): string {
+function formatScheduleTime(time: ScheduleTime): string {
   switch (time.kind) {
     case "at":
       return `at ${toIso(time.atMs)}`;

@@ -14,7 +14,7 @@ import type { Schedule, ScheduleConversation } from "./schedule.ts";
 export const heartbeatId = "heartbeat";
 
 /** The file with what the agent is to look at, in the directory of the heartbeat. */
-export const checklistName = "HEARTBEAT.md";
+const checklistName = "HEARTBEAT.md";
 
 const maxChecklistBytes = 32 * 1024;
 

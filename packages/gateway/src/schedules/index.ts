@@ -1,5 +1,5 @@
 export { openScheduleParts } from "./open-schedule-parts.ts";
 export type { ScheduleRecord } from "./records.ts";
 export { ScheduleTable } from "./records.ts";
-export type { ScheduleDraft, Schedules } from "./schedules.ts";
+export type { Schedules } from "./schedules.ts";
 export { openScheduleStore, type ScheduleStore } from "./store.ts";

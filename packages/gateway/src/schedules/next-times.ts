@@ -69,7 +69,7 @@ export class NextTimes {
 }
 
 /** Whether the system knows a time zone. */
-export function isTimeZone(timeZone: string): boolean {
+function isTimeZone(timeZone: string): boolean {
   try {
     new Intl.DateTimeFormat("en", { timeZone }).format();
     return true;

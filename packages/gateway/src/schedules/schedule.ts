@@ -27,7 +27,7 @@ export interface ScheduleRights {
 }
 
 /** Limits of each run. A missing number means no limit. */
-export interface ScheduleBudget {
+interface ScheduleBudget {
   readonly tokens?: number;
   /** US dollars. */
   readonly cost?: number;
@@ -69,7 +69,7 @@ export interface MissedRuns {
  * `begun`: recorded, before anything is done. `cut`: the gateway ended during the run, which is not repeated. `missed`: it stands for
  * due times that had no run.
  */
-export type RunState = "begun" | "done" | "failed" | "cut" | "missed";
+type RunState = "begun" | "done" | "failed" | "cut" | "missed";
 
 export interface ScheduleRun {
   readonly id: string;

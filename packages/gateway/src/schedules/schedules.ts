@@ -28,7 +28,7 @@ interface SchedulesParts {
 }
 
 /** A schedule as somebody adds it. */
-export type ScheduleDraft = Omit<Schedule, "id" | "name" | "time" | "createdAt"> &
+type ScheduleDraft = Omit<Schedule, "id" | "name" | "time" | "createdAt"> &
   WrittenTime & { readonly name?: string | undefined; readonly timeZone?: string | undefined };
 
 /** The clock may be set, and a machine may sleep: then a timer is late. */

@@ -11,7 +11,7 @@ import type { ScheduleRights } from "./schedule.ts";
 import type { Schedules } from "./schedules.ts";
 
 /** A schedule as an agent writes it. */
-export interface SessionDraft extends WrittenTime {
+interface SessionDraft extends WrittenTime {
   readonly sessionId: string;
   readonly prompt: string;
   readonly name?: string | undefined;
@@ -31,7 +31,7 @@ interface SessionScheduleParts {
   getSettings: () => GatewaySettings;
 }
 
-export const maxPerSession = 10;
+const maxPerSession = 10;
 
 /** Throws `rate_limited` for a session with too many, and what `Schedules.add` throws. */
 export async function addFromSession(

@@ -4,7 +4,7 @@ import { asRecord, getErrorMessage } from "@tau/ai/internal";
 import type { ToolLoadout } from "@tau/extensions";
 import type { PipelineTool } from "@tau/extensions/internal";
 
-export interface Loadout {
+interface Loadout {
   /** The tools that requests list. */
   readonly tools: readonly AgentTool[];
   /** Active tools that requests leave out. */

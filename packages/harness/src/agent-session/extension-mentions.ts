@@ -17,7 +17,7 @@ interface ExtensionMentionsParts {
   clock: Clock;
 }
 
-export type MentionSuggestions = Pick<CompletionData, "items" | "incomplete">;
+type MentionSuggestions = Pick<CompletionData, "items" | "incomplete">;
 
 /** About what the tool `read` shows of a file. */
 const maxCharacters = 50 * 1024;

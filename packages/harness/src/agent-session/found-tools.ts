@@ -15,7 +15,7 @@ import { buildTools, type ToolsInput } from "./tools-and-prompt.ts";
 /** Everything that the layers decide on but the tools. */
 type FoundInput = Omit<ToolsInput, "base" | "custom" | "requested">;
 
-export interface ChoiceInput {
+interface ChoiceInput {
   /** The tools that the session was given. */
   base: readonly GivenTool[];
   custom: readonly GivenTool[];
@@ -28,7 +28,7 @@ export interface ChoiceInput {
   foundInput: FoundInput;
 }
 
-export interface ChosenTools {
+interface ChosenTools {
   /** The tools that the session was given; those that find and call others only if there may be any. */
   base: readonly GivenTool[];
   /** Tools of extensions and features that requests list too. */

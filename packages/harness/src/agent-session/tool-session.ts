@@ -20,12 +20,12 @@ export interface AgentDefinition {
   toolExecution?: Exclude<ToolExecutionMode, "parallel"> | undefined;
 }
 
-export interface ChildAgent {
+interface ChildAgent {
   prompt(text: string, options?: PromptOptions): Promise<PromptOutcome>;
   dispose(): Promise<void>;
 }
 
-export type OpenChildAgent = (options: ChildOptions, definition: AgentDefinition) => Promise<ChildAgent>;
+type OpenChildAgent = (options: ChildOptions, definition: AgentDefinition) => Promise<ChildAgent>;
 
 /** By the object that the tools of the session get: nothing else leads from a call to its session. */
 const openers = new WeakMap<ToolSession, OpenChildAgent>();

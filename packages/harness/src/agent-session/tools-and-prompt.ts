@@ -32,7 +32,7 @@ export interface ToolsInput extends Omit<PipelineInput, "report" | "choices"> {
   resources: Resources;
 }
 
-export interface ToolsAndPromptInput extends ToolsInput {
+interface ToolsAndPromptInput extends ToolsInput {
   settings: Settings;
   cwd: string;
   /** The date as the prompt shows it. */

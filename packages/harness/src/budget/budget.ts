@@ -8,8 +8,6 @@ import { HarnessError } from "@tau/protocol";
 import { type BudgetRequest, type Demand, limitOutput, type Remaining, toDemand } from "./demand.ts";
 import { parseUsage, toAmount } from "./usage.ts";
 
-export type { BudgetRequest } from "./demand.ts";
-
 /** A missing number means no limit. */
 export interface BudgetLimits {
   /** Input and output together, including what comes from a cache. */

@@ -6,7 +6,7 @@ import { HarnessError } from "@tau/protocol";
  * Returns why a text must not pass; undefined, or nothing, lets it pass. One that throws refuses. `signal` aborts when nobody waits for
  * the answer any more.
  */
-export type AgentGuard = (
+type AgentGuard = (
   text: string,
   context: { signal: AbortSignal | undefined },
 ) => string | undefined | void | Promise<string | undefined | void>;

@@ -33,13 +33,13 @@ export interface CreateAgentOptions extends Omit<AgentSessionParams, "model" | "
   guards?: AgentGuards;
 }
 
-export interface RunOptions extends StreamOptions {
+interface RunOptions extends StreamOptions {
   /** Whether the first request may, must or must not call tools, or which one it must call. Default: that of the agent. */
   toolChoice?: ToolChoice;
 }
 
 /** An answer of a given form. */
-export interface RunResult<Value> {
+interface RunResult<Value> {
   value: Value;
   /** The tokens and the cost of all requests, corrections included. */
   usage: Usage;

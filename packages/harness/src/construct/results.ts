@@ -18,7 +18,7 @@ interface ResultsParts {
   closers: Closers;
 }
 
-export interface Results {
+interface Results {
   /** Keeps a text, or bytes with the extension of their kind, and returns the path of a file with them for the model. */
   save(content: string | Uint8Array, extension?: string): Promise<string>;
   /**

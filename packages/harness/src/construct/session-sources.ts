@@ -29,13 +29,13 @@ const namingParams = [
 ] as const satisfies (keyof AgentSessionParams)[];
 
 /** Returns what the parameters ask for. An `agentDir` says that the user's files are there. */
-export const resolveUse = ({ use = [], agentDir }: Pick<AgentSessionParams, "use" | "agentDir">) => ({
+const resolveUse = ({ use = [], agentDir }: Pick<AgentSessionParams, "use" | "agentDir">) => ({
   readsUser: agentDir !== undefined || use.includes("user"),
   readsProject: use.includes("project"),
 });
 
 /** Whether the caller said nothing about what is read, so that it may expect the files of the user. */
-export const saysNothing = (params: AgentSessionParams): boolean =>
+const saysNothing = (params: AgentSessionParams): boolean =>
   params.use === undefined &&
   params.isolation === undefined &&
   namingParams.every((name) => params[name] === undefined);

@@ -10,7 +10,7 @@ import { formatDate } from "../prompt/system-prompt.ts";
 import { type CostDecision, type CostLimits, type CostPeriod, decideCost } from "./cost-limits.ts";
 import { addLines, compactLedger, formatLines, type LedgerLine, type LedgerState, readLedger } from "./ledger-state.ts";
 
-export interface CostLedgerOptions {
+interface CostLedgerOptions {
   storage: Storage;
   clock: Clock;
   ids: Ids;
@@ -26,7 +26,7 @@ export interface CostReservation {
   settle(cost: number | undefined): Promise<void>;
 }
 
-export type CostGrant =
+type CostGrant =
   | { kind: "granted"; reservation: CostReservation }
   | { kind: "spent"; period: CostPeriod; message: string }
   /** Without its ledger, no limit would hold. */

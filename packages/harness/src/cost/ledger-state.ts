@@ -5,7 +5,7 @@
 import { asRecord, toAmount, tryParseJson } from "@tau/ai/internal";
 
 /** The highest cost of a request that has no answer yet. */
-export interface OpenReservation {
+interface OpenReservation {
   readonly day: string;
   readonly cost: number;
   /** The part of the cost that is owed as soon as the request was sent. */
@@ -57,7 +57,7 @@ export function addLines(state: LedgerState, lines: readonly LedgerLine[]): Ledg
 }
 
 /** The use of a period. */
-export interface Use {
+interface Use {
   readonly spent: number;
   /** The highest cost of the requests in progress. */
   readonly reserved: number;

@@ -33,7 +33,7 @@ const maxBytes = constants.MAX_STRING_LENGTH;
 /** Opens the file that is imported, and may refuse it (`denied`). Default: every file of the user. */
 type ImportFiles = Pick<Files, "readWhole"> | undefined;
 
-export interface ImportOptions {
+interface ImportOptions {
   /** Whether the session stays one of the directory that the file names, if it names one. Default: it becomes one of this one. */
   keepsDirectory?: boolean;
 }

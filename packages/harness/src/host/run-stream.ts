@@ -101,7 +101,7 @@ export class RunStream extends SentEvents implements AsyncIterable<SessionEvent>
 const tooLate = "The first events of the run are gone. Begin to iterate when the run is started.";
 
 /** A prompt that was sent to a hosted session. */
-export interface StartedRun extends Pick<EventFeed, "hosted"> {
+interface StartedRun extends Pick<EventFeed, "hosted"> {
   /** The event before the first one of the run. */
   readonly from: NonNullable<EventFeed["from"]>;
   readonly outcome: Promise<RunOutcome>;

@@ -36,7 +36,7 @@ const streamHeaders = {
 const defaultKeepAliveMs = 15_000;
 
 /** Writes one event in the form of server-sent events. JSON has no line breaks. */
-export function formatSentEvent(event: HostEvent): string {
+function formatSentEvent(event: HostEvent): string {
   const data: StreamedEvent = event.kind === "snapshot" ? { type: "view", view: event.view } : event.event;
   return `id: ${formatEventId(event.position)}\ndata: ${stringifyJson(data)}\n\n`;
 }

@@ -6,7 +6,7 @@ import type { SessionEntry } from "../session/entry.ts";
 /** The place that an entry follows; null is the beginning. */
 export type Position = string | null;
 
-export interface NewChainEntry {
+interface NewChainEntry {
   /** Names what the entry stands for in its source, and never changes there. */
   key: string;
   /** Milliseconds since the epoch. */

@@ -37,7 +37,7 @@ const getCount = (value: unknown): number =>
   typeof value === "number" && Number.isFinite(value) && value > 0 ? Math.min(Math.round(value), 1e12) : 0;
 
 /** `input` is without what was read from or written to a cache. */
-export interface ForeignUsage {
+interface ForeignUsage {
   input: unknown;
   output: unknown;
   cacheRead?: unknown;
@@ -62,7 +62,7 @@ export function toUsage({ input, output, cacheRead, cacheWrite, reasoning, cost 
   };
 }
 
-export interface ForeignAnswer {
+interface ForeignAnswer {
   content: AssistantMessage["content"];
   provider: string;
   model: string;

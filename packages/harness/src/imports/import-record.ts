@@ -14,7 +14,7 @@ export interface ImportRecord {
 }
 
 /** By `toRecordKey`. */
-export type ImportRecords = Readonly<Record<string, ImportRecord>>;
+type ImportRecords = Readonly<Record<string, ImportRecord>>;
 
 export const toRecordKey = ({ tool, id }: Pick<ForeignSession, "tool" | "id">): string => `${tool}/${id}`;
 

@@ -27,7 +27,7 @@ interface SqliteModule {
   DatabaseSync: new (path: string, options: { readOnly: boolean }) => Database;
 }
 
-export type OpenedDatabase = { kind: "store"; store: OpencodeStore } | { kind: "refused"; message: string };
+type OpenedDatabase = { kind: "store"; store: OpencodeStore } | { kind: "refused"; message: string };
 
 /** Undefined where Node has no SQLite: before version 22.13. */
 function loadSqlite(): SqliteModule | undefined {

@@ -17,7 +17,7 @@ const ompStateTypes = new Set(
   ),
 );
 
-export interface ConvertPiOptions extends ReadLinesOptions {
+interface ConvertPiOptions extends ReadLinesOptions {
   /** Where oh-my-pi keeps images. */
   blobsDir?: string;
 }

@@ -4,7 +4,7 @@ import { mustBeRegular } from "@tau/tools/durable";
 import { type FileSystem, nodeFileSystem } from "@tau/tools/platform";
 
 /** A longer line is left out: it would have to be in memory as a whole, several times. */
-export const maxLineBytes = 32 * 1024 * 1024;
+const maxLineBytes = 32 * 1024 * 1024;
 const chunkBytes = 256 * 1024;
 
 export interface ReadLinesOptions {
@@ -14,7 +14,7 @@ export interface ReadLinesOptions {
 }
 
 /** From 1. `text` is undefined for a line that is too long. `isOpen` marks a last line without a line feed. */
-export interface Line {
+interface Line {
   number: number;
   text: string | undefined;
   isOpen: boolean;

@@ -9,7 +9,7 @@ import { type Attributes, getAnswerError, startRequest } from "./attributes.ts";
 import type { Attempt } from "./attempt.ts";
 
 /** `failed` includes calls that were aborted. */
-export type ToolOutcome = "ok" | "failed" | "denied";
+type ToolOutcome = "ok" | "failed" | "denied";
 
 /** The methods never throw. */
 export interface Metrics {

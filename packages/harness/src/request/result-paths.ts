@@ -7,7 +7,7 @@ const resultPath = /(?<![\w./-])(?:\/[\w.-]+)+\/result-[\w-]+\.\w+(?![\w/-])/g;
 /** The arguments that may name files. The others, such as the content of a file, are data. */
 const namingArguments = new Set(["path", "paths", "command", "code"]);
 
-export interface ResultPath {
+interface ResultPath {
   path: string;
   /** That of the blob. */
   name: string;

@@ -67,7 +67,7 @@ export class NearbyInstructions {
 }
 
 /** The directories from the one below `cwd` to that of a file. Pure. */
-export function listDirectories(path: string, cwd: string): string[] {
+function listDirectories(path: string, cwd: string): string[] {
   const directories: string[] = [];
   for (let directory = dirname(path); directory !== cwd && isWithin(cwd, directory); directory = dirname(directory)) {
     // What programs have put there is not the project's.

@@ -17,7 +17,7 @@ import { FileReader, readInto } from "./read-now.ts";
 import { getSearchText } from "./search-text.ts";
 import { type LogState, Segment, SegmentBuilder } from "./segment.ts";
 
-export interface LogIndexesOptions {
+interface LogIndexesOptions {
   fileSystem: FileSystem;
   ids: Ids;
   signal?: AbortSignal | undefined;
@@ -131,7 +131,7 @@ export class LogIndexes {
 }
 
 /** Named like the files that belong to a log, so that it goes when the log does. */
-export const getIndexPath = (log: string): string => `${log}.search`;
+const getIndexPath = (log: string): string => `${log}.search`;
 
 interface Slice {
   bytes: Buffer;

@@ -2,7 +2,7 @@
 import { asRecord } from "@tau/ai/internal";
 import { getNestedCall, type SessionEntry } from "../session/entry.ts";
 
-export interface SearchText {
+interface SearchText {
   /** A role, or the kind of the entry. */
   author: string;
   text: string;

@@ -14,7 +14,7 @@ import { ByteReader, ByteWriter } from "./bytes.ts";
 import { foldText } from "./fold.ts";
 import { toKey, visitWords } from "./words.ts";
 
-export const segmentFormat = "tau search 1";
+const segmentFormat = "tau search 1";
 
 /** The state of a log's file when its last part was indexed. */
 export interface LogState {
@@ -23,7 +23,7 @@ export interface LogState {
   modifiedMs: number;
 }
 
-export interface SegmentFacts {
+interface SegmentFacts {
   log: LogState;
   /** The range of the log in bytes. */
   start: number;

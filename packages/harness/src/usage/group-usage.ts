@@ -53,5 +53,5 @@ const byAmount = (a: UsageRow, b: UsageRow) =>
   b.cost - a.cost || getTokens(b) - getTokens(a) || b.calls - a.calls || byName(a, b);
 
 /** All tokens, those of a cache included. */
-export const getTokens = ({ input, output, cacheRead, cacheWrite }: UsageAmounts): number =>
+const getTokens = ({ input, output, cacheRead, cacheWrite }: UsageAmounts): number =>
   input + output + cacheRead + cacheWrite;

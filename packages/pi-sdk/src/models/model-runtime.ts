@@ -23,13 +23,13 @@ export interface CreateModelRuntimeOptions {
   signal?: AbortSignal;
 }
 
-export interface ModelAuthResult {
+interface ModelAuthResult {
   auth: { apiKey?: string; headers?: Record<string, string>; baseUrl?: string };
   source?: string;
 }
 
 /** A provider with the members that pi's have and that do not send requests. */
-export interface RuntimeProvider {
+interface RuntimeProvider {
   readonly id: string;
   readonly name: string;
   readonly baseUrl?: string;
@@ -41,7 +41,7 @@ interface AuthOverrides {
 }
 
 /** The callbacks of a login in pi's form since 1.0. */
-export interface AuthInteraction {
+interface AuthInteraction {
   signal?: AbortSignal;
   prompt(prompt: { type: string; message: string; [key: string]: unknown }): Promise<string>;
   notify(event: { type: string; [key: string]: unknown }): void;

@@ -13,7 +13,7 @@ export interface ResolveCliModelResult {
   error: string | undefined;
 }
 
-export interface ResolveCliModelOptions {
+interface ResolveCliModelOptions {
   cliProvider?: string;
   cliModel?: string;
   cliThinking?: ThinkingLevel;
@@ -43,7 +43,7 @@ export function resolveCliModel(options: ResolveCliModelOptions): ResolveCliMode
 
 const fail = (error: string): ResolveCliModelResult => ({ model: undefined, warning: undefined, error });
 
-export interface ModelScopeDiagnostic {
+interface ModelScopeDiagnostic {
   type: "warning";
   code: "no-match" | "ambiguous";
   message: string;

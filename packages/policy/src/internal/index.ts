@@ -25,4 +25,4 @@ export { findTaint, type Taint, type TaintContext } from "../taint.ts";
 export { createNameMatcher, isServerTool, resolveDefaultTools } from "../tool-patterns.ts";
 export { askToRetry, type SandboxRetry } from "../retry-outside.ts";
 export { getProfile } from "../profiles.ts";
-export { type DirectoryDecision, WorkspaceRoots } from "../workspace-roots.ts";
+export { WorkspaceRoots } from "../workspace-roots.ts";

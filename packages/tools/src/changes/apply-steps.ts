@@ -16,12 +16,12 @@ export type PlannedStep = Step & {
 };
 
 /** The state of a file that the caller knows from now on. */
-export interface ChangedFile {
+interface ChangedFile {
   realPath: string;
   stamp: string | undefined;
 }
 
-export interface ChangePorts {
+interface ChangePorts {
   files: Files;
   /** Default: a process that is killed in between leaves some files changed and others not. */
   journal?: ChangeJournal | undefined;

@@ -23,7 +23,7 @@ export interface ChangeJournal {
   recover(): Promise<string[]>;
 }
 
-export interface JournalOptions {
+interface JournalOptions {
   /** Made when it is needed, and removed when it is empty. Nobody else may be able to write to it. */
   directory: string;
   fileSystem?: FileSystem;

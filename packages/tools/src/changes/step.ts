@@ -5,7 +5,7 @@ import type { Files } from "../platform/files.ts";
 import { missingStamp } from "../platform/replace.ts";
 
 /** Distinguishes one content of a file from all others. */
-export interface ContentMark {
+interface ContentMark {
   size: number;
   sha256: string;
 }

@@ -57,7 +57,7 @@ export async function openArchive(
 export const isTar = async (file: RandomAccess): Promise<boolean> =>
   typeof parseTarHeader(await readAt(file, 0, blockBytes)) === "object";
 
-export type MemberChoice =
+type MemberChoice =
   | { kind: "file"; index: number }
   /** A directory, or the whole archive. */
   | { kind: "list"; members: readonly ArchiveMember[] };

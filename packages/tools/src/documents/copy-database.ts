@@ -18,7 +18,7 @@ import {
   parseLogHeader,
 } from "./database-file.ts";
 
-export const maxDatabaseBytes = 256 * 1024 * 1024;
+const maxDatabaseBytes = 256 * 1024 * 1024;
 /** Limits a change in the log, which is in memory until its end is found. */
 const maxChangeBytes = 64 * 1024 * 1024;
 const chunkBytes = 1024 * 1024;

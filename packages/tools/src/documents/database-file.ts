@@ -1,6 +1,6 @@
 /** The pages of a SQLite database. Pure, and nothing in the file is trusted. */
 
-export interface DatabaseHeader {
+interface DatabaseHeader {
   pageBytes: number;
 }
 
@@ -16,7 +16,7 @@ export function parseDatabaseHeader(bytes: Buffer): DatabaseHeader | undefined {
 }
 
 /** Reads a page of the database; undefined if there is none of this number. They are counted from 1. */
-export type ReadPage = (page: number) => Promise<Buffer | undefined>;
+type ReadPage = (page: number) => Promise<Buffer | undefined>;
 
 const maxSchemaPages = 5_000;
 const maxSchemaCells = 20_000;
@@ -77,14 +77,14 @@ export const logHeaderBytes = 32;
 export const frameHeaderBytes = 24;
 
 /** The log that is beside a database in write-ahead mode. */
-export interface LogHeader {
+interface LogHeader {
   pageBytes: number;
   salts: Buffer;
   isBigEndian: boolean;
   checksum: Checksum;
 }
 
-export type Checksum = readonly [number, number];
+type Checksum = readonly [number, number];
 
 /** Undefined for a log that holds nothing. */
 export function parseLogHeader(bytes: Buffer): LogHeader | undefined {
@@ -97,7 +97,7 @@ export function parseLogHeader(bytes: Buffer): LogHeader | undefined {
   return { pageBytes: bytes.readUInt32BE(8), salts: bytes.subarray(16, 24), isBigEndian, checksum };
 }
 
-export interface LogFrame {
+interface LogFrame {
   page: number;
   /** The number of pages of the database after this change; 0 for a frame that does not end a change. */
   totalPages: number;

@@ -6,12 +6,12 @@ import { refuseAborted } from "../files/abort.ts";
 import { formatBytes } from "../truncate.ts";
 
 /** Limits the bytes that one read unpacks. */
-export const maxUnpackedBytes = 100 * 1024 * 1024;
-export const maxRatio = 100;
+const maxUnpackedBytes = 100 * 1024 * 1024;
+const maxRatio = 100;
 /** Less may be packed as well as it likes: it does no harm. */
 const freeBytes = 1024 * 1024;
 
-export interface InflateOptions {
+interface InflateOptions {
   kind: "raw" | "gzip";
   /** Names the file or member in messages. */
   name: string;

@@ -14,7 +14,7 @@ import { type RandomAccess, readAt, toRandomAccess } from "./byte-source.ts";
 import { detectDocument, type DocumentKind } from "./kind.ts";
 import { maxNotebookBytes, readNotebook } from "./notebook.ts";
 
-export interface DocumentRequest extends ThreadLimits {
+interface DocumentRequest extends ThreadLimits {
   files: Files;
   file: ReadableFile;
   path: string;

@@ -77,7 +77,7 @@ export function parseTarRecords(bytes: Buffer): Map<string, string> | undefined 
   return records;
 }
 
-export const isTarFile = (type: string): boolean => type === "0" || type === "7";
+const isTarFile = (type: string): boolean => type === "0" || type === "7";
 
 export function toTarMember({ name, type, size, modifiedSeconds, linkTarget }: TarHeader): ArchiveMember {
   const modified = formatMemberTime(modifiedSeconds);

@@ -6,7 +6,7 @@ import type { ByteStream } from "./byte-source.ts";
 import { refuseBomb } from "./inflate.ts";
 import { blockBytes, parseTarHeader, parseTarRecords, type TarHeader, toTarMember } from "./tar-header.ts";
 
-export interface TarListing {
+interface TarListing {
   members: readonly ArchiveMember[];
   /** Sentences about what is wrong or left out. */
   notes: readonly string[];

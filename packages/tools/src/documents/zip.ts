@@ -17,7 +17,7 @@ interface ZipMember extends ArchiveMember {
   offset: number;
 }
 
-export interface ZipDirectory {
+interface ZipDirectory {
   members: readonly ZipMember[];
   /** Sentences about what is wrong or left out. */
   notes: readonly string[];
@@ -232,7 +232,7 @@ export async function readZipMember(
 }
 
 /** The pieces together: they are bounded by those who make them. */
-export async function collect(chunks: AsyncIterable<Buffer>): Promise<Buffer> {
+async function collect(chunks: AsyncIterable<Buffer>): Promise<Buffer> {
   const all: Buffer[] = [];
   for await (const chunk of chunks) all.push(chunk);
   return all.length === 1 ? all[0]! : Buffer.concat(all);

@@ -44,7 +44,7 @@ export const listNew: ListPaths = (cwd, typed) => listSpelled(cwd, typed, compos
  * The files of which a path with `#` may name a part, such as a member of an archive: what stands before one of the marks,
  * the longest first.
  */
-export function listWholes(typed: string): { whole: string; part: string }[] {
+function listWholes(typed: string): { whole: string; part: string }[] {
   const wholes: { whole: string; part: string }[] = [];
   for (let mark = typed.indexOf("#", 1); mark > 0 && wholes.length < maxMarks; mark = typed.indexOf("#", mark + 1))
     wholes.unshift({ whole: typed.slice(0, mark), part: typed.slice(mark + 1) });

@@ -89,7 +89,7 @@ async function parse(text: Buffer, { typed, syntax }: BlocksInput): Promise<Synt
 }
 
 /** Pure. `outlines`: those of the texts that may be meant; undefined for a text that was not kept. */
-export function resolveBlock(
+function resolveBlock(
   edit: BlockEdit,
   outlines: readonly (SyntaxOutline | undefined)[],
 ): { edit: LineEdit; notes: string[] } | Refusal {

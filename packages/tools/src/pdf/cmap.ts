@@ -14,7 +14,7 @@ const maxEntries = 500_000;
 
 export const toKey = (length: number, code: number): number => length * 2 ** 32 + code;
 
-export const toNumber = (bytes: Uint8Array): number => bytes.reduce((sum, byte) => sum * 256 + byte, 0);
+const toNumber = (bytes: Uint8Array): number => bytes.reduce((sum, byte) => sum * 256 + byte, 0);
 
 /** Decodes UTF-16 with the most significant byte first. */
 export function decodeUtf16(bytes: Uint8Array): string {

@@ -4,7 +4,7 @@ import { type PdfDocument, toDict } from "./document.ts";
 import { encodings, getGlyphText } from "./glyph-names.ts";
 import { type PdfBudget, type PdfDict, PdfName, PdfStream, type PdfValue } from "./values.ts";
 
-export interface Glyph {
+interface Glyph {
   /** Empty if nothing says what the code means. */
   readonly text: string;
   /** A part of the font size. */

@@ -31,7 +31,7 @@ interface GraphicsState {
   rise: number;
 }
 
-export interface PageText {
+interface PageText {
   readonly text: string;
   /** Glyphs whose meaning is not known. */
   readonly unknown: number;
@@ -44,7 +44,7 @@ const maxOperands = 100_000;
 const maxSaved = 1_000;
 const operatorsInStep = 500;
 
-export interface PageParts {
+interface PageParts {
   readonly document: PdfDocument;
   readonly budget: PdfBudget;
   /** The fonts that were read so far, by their dictionaries. */
@@ -316,7 +316,7 @@ function toMatrix(values: readonly PdfValue[]): Matrix {
 }
 
 /** A text of the document itself: UTF-16 or UTF-8 with a mark, else close to Latin-1. */
-export function decodeTextString(bytes: Uint8Array): string {
+function decodeTextString(bytes: Uint8Array): string {
   if (bytes[0] === 0xfe && bytes[1] === 0xff) return decodeUtf16(bytes.subarray(2));
   if (bytes[0] === 0xef && bytes[1] === 0xbb && bytes[2] === 0xbf)
     return Buffer.from(bytes.subarray(3)).toString("utf8");

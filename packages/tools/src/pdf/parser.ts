@@ -11,7 +11,7 @@ const isRegular = (byte: number | undefined): boolean => byte !== undefined && !
 const isNumber = /^[+-]*(?:\d+\.?\d*|\.\d+)(?:-\d*)?$/;
 const escapes: Readonly<Record<string, number>> = { n: 10, r: 13, t: 9, b: 8, f: 12 };
 
-export interface StreamPorts {
+interface StreamPorts {
   /** Resolves a length that is a reference. */
   getLength(length: PdfValue): number | undefined;
   /** Returns the position of the next `endstream`, or the end of the file. */

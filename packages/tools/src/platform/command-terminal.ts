@@ -1,7 +1,7 @@
 /** Somewhere else to run commands, such as a terminal that an editor shows. Nothing contains the processes there. */
 import type { ExitStatus } from "./spawn.ts";
 
-export interface TerminalRequest {
+interface TerminalRequest {
   /** The call that the command belongs to. */
   toolCallId: string;
   argv: readonly [string, ...string[]];

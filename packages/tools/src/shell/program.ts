@@ -10,7 +10,7 @@ import { findPidNamespace, type PidNamespace } from "./pid-namespace.ts";
 import { createProcessTable } from "./process-tree.ts";
 import { useWatchdog } from "./watchdog.ts";
 
-export interface ProgramOptions {
+interface ProgramOptions {
   spawn: Spawn;
   /** Default: it runs outside of any sandbox. */
   sandbox?: CommandSandbox | undefined;

@@ -24,7 +24,7 @@ interface DebugLog {
 }
 
 /** Each line of the terminal is a string of JSON, which shows its styles, and each message is an object. Pure. */
-export const formatDebugLog = ({ version, at, columns, rows, lines, messages }: DebugLog): string =>
+const formatDebugLog = ({ version, at, columns, rows, lines, messages }: DebugLog): string =>
   [
     `tau ${version}, ${new Date(at).toISOString()}`,
     `The terminal has ${columns} columns and ${rows} rows.`,

@@ -15,7 +15,7 @@ export interface Directories {
 export type DefinitionScope = "user" | "project";
 
 /** A file of an agent as it was read. */
-export interface DefinitionFile {
+interface DefinitionFile {
   readonly path: string;
   /** Undefined if there is no file yet. */
   readonly text: string | undefined;

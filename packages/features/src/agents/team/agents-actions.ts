@@ -9,7 +9,7 @@ import type { Team } from "./team.ts";
 import { formatPage, toTranscript } from "./transcript.ts";
 import { type Agent, rootId } from "./tree.ts";
 
-export interface ActionResult {
+interface ActionResult {
   readonly text: string;
   readonly details?: Delivered;
 }

@@ -34,7 +34,7 @@ const countTokens = ({ inputTokens, outputTokens, cacheReadTokens = 0, cacheWrit
   inputTokens + outputTokens + cacheReadTokens + cacheWriteTokens;
 
 /** Describes how an agent is busy from this event on; undefined if that has not changed. Pure. */
-export function describeEvent(event: SessionEvent): string | undefined {
+function describeEvent(event: SessionEvent): string | undefined {
   switch (event.type) {
     case "turn_start":
       return "thinking";

@@ -16,7 +16,7 @@ import type { Agent } from "./tree.ts";
 /** Longer answers are cut also in the file. */
 const maxKeptLength = 10_000_000;
 
-export interface RunAgentParts {
+interface RunAgentParts {
   tau: Pick<ExtensionAPI, "openChild" | "keepText" | "getSettings" | "requestAccess">;
   /** The directory of the session that gives the task. */
   cwd: string;

@@ -1,7 +1,7 @@
 /** Counts runs that no person asked for, so that agents do not keep a session busy for ever. Pure but for its state. */
 
 /** So many runs may follow each other without a word of a person. */
-export const maxRuns = 10;
+const maxRuns = 10;
 
 export class RunCount {
   #runs = 0;

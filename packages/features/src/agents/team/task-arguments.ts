@@ -15,12 +15,12 @@ export interface TaskRequest {
   readonly resume?: string;
 }
 
-export type ParsedTasks =
+type ParsedTasks =
   | { readonly tasks: readonly TaskRequest[]; readonly isBackground: boolean; readonly problem?: undefined }
   | { readonly problem: string };
 
 /** How many tasks a call may have. */
-export const maxTasks = 100;
+const maxTasks = 100;
 const maxDescriptionLength = 200;
 
 export function parseTasks(args: unknown): ParsedTasks {

@@ -7,7 +7,7 @@ import { type Slot, Slots } from "./slots.ts";
 /** The name of the session that a tree begins with. */
 export const rootId = "main";
 
-export type AgentState =
+type AgentState =
   /** It waits for a slot, or is being opened. */
   | { readonly kind: "waiting" }
   | { readonly kind: "working"; readonly child: ChildSession; readonly slot: Slot; readonly sinceMs: number }
@@ -74,7 +74,7 @@ export class Agent {
   }
 }
 
-export class AgentTree {
+class AgentTree {
   readonly root: Agent;
   readonly slots: Slots;
   readonly #agents = new Map<string, Agent>();

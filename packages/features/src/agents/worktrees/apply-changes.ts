@@ -1,7 +1,7 @@
 /** Applies the changes of a branch to the files of a repository. */
 import { git, tryGit } from "./git.ts";
 
-export type Application = { kind: "applied" } | { kind: "conflicts"; conflicts: string[] };
+type Application = { kind: "applied" } | { kind: "conflicts"; conflicts: string[] };
 
 const maxConflicts = 20;
 

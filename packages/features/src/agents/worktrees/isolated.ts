@@ -139,7 +139,7 @@ function createIsolated(record: HeldRecord, { directory, repository, tau }: Isol
 }
 
 /** Ends a task's work in an isolated directory. If that fails, the directory and its record stay. */
-export async function finishIsolated(
+async function finishIsolated(
   record: HeldRecord,
   { directory, tau, result = tau ? "patch" : "branch", signal }: FinishOptions & Omit<IsolatedParts, "repository">,
 ): Promise<IsolatedResult> {

@@ -24,5 +24,3 @@ export const toBranch = (id: string, unique: string): string => `${prefix}${toSa
 export function findIdInBranch(branch: string): string | undefined {
   return branch.startsWith(prefix) && uuid.test(branch) ? branch.slice(prefix.length).replace(uuid, "") : undefined;
 }
-
-export const branchPattern = `refs/heads/${prefix}*`;

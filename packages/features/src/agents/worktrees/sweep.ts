@@ -9,7 +9,7 @@ import { collectRecord, discardIsolated } from "./isolated.ts";
 import { type HeldRecord, holdRecord, listRecords, removeLeftovers, type WorktreeRecord } from "./records.ts";
 import { removeUnchanged, removeWorktree } from "./worktree-manager.ts";
 
-export interface Sweep {
+interface Sweep {
   /** The names of worktrees without changes, which are gone now. */
   removed: string[];
   /** Worktrees with changes whose process was killed. */

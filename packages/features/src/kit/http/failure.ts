@@ -1,6 +1,6 @@
 /** Failures of requests to the web. */
 
-export type WebFailureKind =
+type WebFailureKind =
   | "invalid_address"
   | "private_address"
   | "unknown_host"

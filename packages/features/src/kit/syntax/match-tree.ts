@@ -7,12 +7,12 @@ import type { TreeNode } from "./outline-tree.ts";
 
 export type Captures = ReadonlyMap<string, readonly TreeNode[]>;
 
-export interface TreeMatch {
+interface TreeMatch {
   readonly node: TreeNode;
   readonly captures: Captures;
 }
 
-export interface TreePattern {
+interface TreePattern {
   /** All matches, also those inside of others, from top to bottom. */
   findAll(root: TreeNode): TreeMatch[];
 }

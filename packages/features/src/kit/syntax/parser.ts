@@ -9,14 +9,14 @@ import { getProgramSource, type ParserAnswer, type ParserRequest } from "./parse
 type Program = Awaited<ReturnType<ExtensionAPI["spawn"]>>;
 type DistributiveOmit<T, K extends PropertyKey> = T extends unknown ? Omit<T, K> : never;
 type Question = Extract<ParserRequest, { kind: "match" | "outline" | "filter" }>;
-export type ParserQuery = DistributiveOmit<Question, "id" | "grammar" | "isWasm" | "contexts"> & { grammar: Grammar };
+type ParserQuery = DistributiveOmit<Question, "id" | "grammar" | "isWasm" | "contexts"> & { grammar: Grammar };
 
 /** Why there is no answer for a file. */
-export type ParserFailure = { kind: "failed"; reason: "time" | "ended" } | { kind: "unavailable"; message: string };
+type ParserFailure = { kind: "failed"; reason: "time" | "ended" } | { kind: "unavailable"; message: string };
 
-export type ParserResult = ParserAnswer | ParserFailure;
+type ParserResult = ParserAnswer | ParserFailure;
 
-export interface ParserPorts {
+interface ParserPorts {
   spawn: ExtensionAPI["spawn"];
   /** Finds the parser's module. Default: the one that is installed with tau. Throws if there is none. */
   locate?: () => string;

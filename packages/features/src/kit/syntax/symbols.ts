@@ -4,7 +4,7 @@ import type { CodePlace } from "@tau/protocol/surface";
 import type { GrammarPlaces } from "./grammars.ts";
 import { createSyntax } from "./syntax.ts";
 
-export type SymbolsResult =
+type SymbolsResult =
   | { kind: "symbols"; symbols: readonly SyntaxSymbol[] }
   /** There is no grammar or no parser here, or the file cannot be parsed. The message is for the model. */
   | { kind: "unavailable"; message: string };

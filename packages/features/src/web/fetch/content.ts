@@ -3,7 +3,7 @@ import { decodeWindows1252 } from "@tau/tools/pdf";
 import { detectImageType, type ImageType } from "@tau/tools/platform";
 import type { WebResponse } from "../../kit/http/send.ts";
 
-export type WebContent =
+type WebContent =
   | { readonly kind: "html" | "text" | "json"; readonly text: string }
   | { readonly kind: "image"; readonly image: { readonly type: ImageType; readonly bytes: Buffer } }
   | { readonly kind: "pdf"; readonly bytes: Uint8Array }

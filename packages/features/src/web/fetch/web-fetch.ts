@@ -19,7 +19,7 @@ import type { Page, PageOptions, Pages } from "./pages.ts";
 const defaultChars = 20_000;
 const maxMaxChars = 200_000;
 
-export interface FetchDetails {
+interface FetchDetails {
   readonly url: string;
   readonly title: string;
   readonly redirects: readonly string[];

@@ -10,7 +10,7 @@ export interface Region extends Range {
   readonly kind: "main" | "article" | "content";
 }
 
-export interface PageBlocks {
+interface PageBlocks {
   /** How many characters of text each block has. */
   readonly lengths: readonly number[];
   readonly regions: readonly Region[];

@@ -21,7 +21,7 @@ const space = /[ \t\n\r\f\u00a0]/;
 /** Matches a text that `spaces` would change. */
 const uneven = /[\t\n\r\f\u00a0]| {2}/;
 
-export interface Block {
+interface Block {
   readonly text: string;
   /** Whether it follows the one before it without an empty line. */
   readonly isTight: boolean;

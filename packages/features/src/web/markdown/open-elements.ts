@@ -7,7 +7,7 @@ import { getTag, PageTags, readAttributes, type Tag } from "./tags.ts";
 
 export type Attributes = Readonly<Record<string, string>>;
 
-export interface ElementEvents<State> {
+interface ElementEvents<State> {
   /** Returns what `close` gets for this element. Void elements are only opened. */
   open(tag: Tag, attributes: Attributes): State;
   close(tag: Tag, state: State): void;

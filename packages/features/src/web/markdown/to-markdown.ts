@@ -7,7 +7,7 @@ import { LinkBase } from "./links.ts";
 import { parseSpan, Table } from "./table.ts";
 import { getTag, surroundingRoles, type Tag } from "./tags.ts";
 
-export interface PageText {
+interface PageText {
   readonly title: string;
   readonly description: string;
   readonly markdown: string;

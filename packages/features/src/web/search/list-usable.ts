@@ -22,7 +22,7 @@ export interface UsableModel {
   readonly model: Model;
 }
 
-export type UsableSearch = UsableProvider | UsableModel;
+type UsableSearch = UsableProvider | UsableModel;
 
 /** The name for people. */
 export const getTitle = (usable: UsableSearch): string =>

@@ -17,7 +17,7 @@ export interface ModelSearch {
 }
 
 /** Collects the results from the events of a stream. */
-export interface SearchReader {
+interface SearchReader {
   add(event: unknown): void;
   /** Throws if the search failed. */
   getPages(): FoundPage[];

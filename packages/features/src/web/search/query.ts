@@ -1,6 +1,6 @@
 /** A search, and what providers answer. */
 
-export const recencies = ["day", "week", "month", "year"] as const;
+const recencies = ["day", "week", "month", "year"] as const;
 export type Recency = (typeof recencies)[number];
 
 export interface SearchQuery {
@@ -43,7 +43,7 @@ export interface ProviderAccess {
   readonly extra: string;
 }
 
-export interface ProviderRequest {
+interface ProviderRequest {
   readonly url: string;
   readonly headers?: Readonly<Record<string, string>>;
   /** Sent as JSON with POST. */

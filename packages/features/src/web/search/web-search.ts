@@ -17,7 +17,7 @@ const maxCount = 20;
 const maxQuery = 1_000;
 const maxExcerpt = 600;
 
-export interface SearchDetails {
+interface SearchDetails {
   readonly provider: string;
   readonly results: readonly FoundPage[];
   /** Says which providers failed before, and why. */

@@ -7,7 +7,7 @@ export interface SiteRequest {
   read(bodies: readonly string[]): SiteText;
 }
 
-export interface SiteText {
+interface SiteText {
   readonly title: string;
   readonly text: string;
 }

@@ -24,7 +24,7 @@ export const bashCommands = {
 const maxCompared = 4_000;
 
 /** Adds the line break that ended the output: the log and the model do without it, and scripts do not. Pure. */
-export function withLastBreak(output: string, printed: string): string {
+function withLastBreak(output: string, printed: string): string {
   const end = output.slice(-maxCompared / 2);
   const position = output === "" ? 0 : printed.lastIndexOf(end) + end.length;
   return (output === "" || printed.includes(end)) && printed[position] === "\n" ? `${output}\n` : output;

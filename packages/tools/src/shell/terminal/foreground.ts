@@ -9,7 +9,7 @@ export interface ForegroundProcess {
 }
 
 /** How a program takes what is written to it. */
-export type ReaderKind =
+type ReaderKind =
   /** Shell code. Programs that are not known may run it too: a remote shell, or one that another program starts. */
   | { readonly kind: "shell"; readonly isKnown: boolean }
   /** Code of another language, which `argv` would run with the code behind it. */

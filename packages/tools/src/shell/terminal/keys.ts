@@ -13,7 +13,7 @@ export interface Written {
 }
 
 export const defaultSize: TerminalSize = { columns: 120, rows: 40 };
-export const maxSize: TerminalSize = { columns: 200, rows: 50 };
+const maxSize: TerminalSize = { columns: 200, rows: 50 };
 const minSize: TerminalSize = { columns: 20, rows: 5 };
 
 /** More than a person would want to judge at once. */

@@ -23,7 +23,7 @@ type MessageType = "Q" | "W" | "K" | "R" | "Z";
 /** A program that has stopped reading leaves a message unanswered. */
 const maxAnswerMs = 3_000;
 
-export function encodeMessage(type: MessageType, body: Buffer = Buffer.alloc(0)): Buffer {
+function encodeMessage(type: MessageType, body: Buffer = Buffer.alloc(0)): Buffer {
   const head = Buffer.alloc(5);
   head.write(type, "latin1");
   head.writeUInt32LE(body.length, 1);
@@ -31,7 +31,7 @@ export function encodeMessage(type: MessageType, body: Buffer = Buffer.alloc(0))
 }
 
 /** Undefined for a line that is no answer. Pure. */
-export function parseState(line: string): TerminalState | undefined {
+function parseState(line: string): TerminalState | undefined {
   const match = /^S ([01]) ([01]) ([01]) (\d+) (\d+)((?: \d+:\d+:\S*)*)$/.exec(line);
   if (!match) return undefined;
   const [, echo, canonical, written, columns, rows, processes = ""] = match;

@@ -23,7 +23,7 @@ export interface Motion {
   readonly character?: string;
 }
 
-export interface MotionParts {
+interface MotionParts {
   /** Undefined: none was typed. */
   readonly count: number | undefined;
   /** The last search in a line. */
@@ -33,7 +33,7 @@ export interface MotionParts {
 }
 
 /** `lines`: an operator takes whole lines. `inclusive`: it takes the character at the target too. */
-export interface Target {
+interface Target {
   readonly offset: number;
   readonly kind: "exclusive" | "inclusive" | "lines";
 }

@@ -23,7 +23,7 @@ export type Command =
   /** A key that does something by itself; `r` with the character to put. */
   | { readonly kind: "action"; readonly key: string; readonly count: number | undefined; readonly character?: string };
 
-export type Parsed =
+type Parsed =
   | { readonly kind: "incomplete" }
   | { readonly kind: "invalid" }
   | { readonly kind: "command"; readonly command: Command };

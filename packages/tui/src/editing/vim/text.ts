@@ -71,7 +71,7 @@ export function widen({ atoms }: VimText, from: number, to: number): { from: num
   return { from: first?.start ?? from, to: last?.end ?? to };
 }
 
-export type CharClass = "blank" | "word" | "other" | "atom";
+type CharClass = "blank" | "word" | "other" | "atom";
 
 /** The kind of the character at an offset. For big words all that is not blank is one kind. */
 export function getClass({ text, atoms }: VimText, offset: number, isBig: boolean): CharClass {

@@ -34,7 +34,7 @@ interface CanvasCell {
   strokes: Stroke[];
 }
 
-export interface Rectangle {
+interface Rectangle {
   readonly x: number;
   readonly y: number;
   readonly width: number;

@@ -4,13 +4,13 @@ import { toLabel } from "./labels.ts";
 export type NodeShape = "box" | "round" | "choice";
 export type Head = "none" | "arrow" | "circle" | "cross";
 
-export interface FlowNode {
+interface FlowNode {
   readonly id: string;
   label: string;
   shape: NodeShape;
 }
 
-export interface FlowEdge {
+interface FlowEdge {
   /** Indexes of nodes. */
   readonly from: number;
   readonly to: number;

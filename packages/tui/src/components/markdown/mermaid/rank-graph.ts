@@ -1,6 +1,6 @@
 /** Puts the nodes of a graph into ranks, so that every edge leads from one rank to a later one. Pure. */
 
-export interface RankedEdge {
+interface RankedEdge {
   /** The index of the edge. */
   readonly edge: number;
   /** The nodes that it passes, one in each rank: the first and the last are its ends, the others are places on the way. */
