@@ -7,6 +7,7 @@ import { execFile } from "node:child_process";
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
+import { setTimeout as sleep } from "node:timers/promises";
 import { promisify } from "node:util";
 import {
   type BashDetails,
@@ -21,6 +22,9 @@ import {
 import type { SandboxGrant } from "../src/port.ts";
 import { createSessionSandbox } from "../src/session-sandbox.ts";
 import { defaultSandboxSettings, type SandboxSettings } from "../src/settings.ts";
+
+/** About half a minute. */
+const maxReads = 300;
 
 export interface RunnerInput {
   temporaryDirectories?: string[];
@@ -39,6 +43,8 @@ export interface RunnerInput {
   commands: string[];
   /** Permissions of a person before a command, by its index. */
   grants?: Record<number, SandboxGrant>;
+  /** What the last terminal must show after a command, by its index, as a regular expression: it is read until it does. */
+  screens?: Record<number, string>;
   /** How programs outside may reach servers at other ports. Each question is written as a line `{"asked": port}`. */
   ports?: { standing: "open" | "ask" | "closed"; answer: boolean };
   /** Not closed at the end: the process goes on until it is killed. */
@@ -104,6 +110,7 @@ async function runSession(input: RunnerInput, at: Pick<RunnerResult, "list" | "s
     env,
     maxProcesses,
     grants = {},
+    screens = {},
     ports,
     ...place
   } = input;
@@ -148,15 +155,21 @@ async function runSession(input: RunnerInput, at: Pick<RunnerResult, "list" | "s
     const background = command.startsWith("&");
     const tty = command.startsWith("%");
     const call = { command: command.replace(/^[&%]/, ""), ...(background && { background }), ...(tty && { tty }) };
-    const writing = { action: "write", id: jobs.list().at(-1)?.id ?? "", text: command.slice(1) } as const;
+    const lastJob = () => jobs.list().at(-1)?.id ?? "";
+    const writing = { action: "write", id: lastJob(), text: command.slice(1) } as const;
     const running = command.startsWith(">")
       ? jobsTool.execute("id", writing, signal)
       : tool.execute("id", call, signal, undefined, context);
+    const screen = new RegExp(screens[index] ?? "");
     const result = await running.then(
-      ({ content }) => ({
-        text: content.map((part) => (part.type === "text" ? part.text : "")).join(""),
-        isError: false,
-      }),
+      async ({ content }) => {
+        let text = toText(content);
+        for (let reads = 0; !screen.test(text) && reads < maxReads; reads++) {
+          await sleep(100);
+          text = toText((await jobsTool.execute("id", { action: "read", id: lastJob() })).content);
+        }
+        return { text, isError: false };
+      },
       (error: unknown) => {
         const { message, details } = error as ToolsError;
         const { refused } = (details ?? {}) as Partial<BashDetails>;
@@ -169,6 +182,9 @@ async function runSession(input: RunnerInput, at: Pick<RunnerResult, "list" | "s
   await jobs.dispose();
   await sandbox.close();
 }
+
+const toText = (content: readonly { type: string; text?: string }[]) =>
+  content.map((part) => (part.type === "text" ? part.text : "")).join("");
 
 function writeResult(result: RunnerResult): void {
   process.stdout.write(`${JSON.stringify(result)}\n`);
