@@ -43,7 +43,7 @@ export interface RunnerInput {
   commands: string[];
   /** Permissions of a person before a command, by its index. */
   grants?: Record<number, SandboxGrant>;
-  /** What the last terminal must show after a command, by its index, as a regular expression: it is read until it does. */
+  /** Regular expressions that the last terminal must show after a command, by its index: it is read until it does. */
   screens?: Record<number, string>;
   /** How programs outside may reach servers at other ports. Each question is written as a line `{"asked": port}`. */
   ports?: { standing: "open" | "ask" | "closed"; answer: boolean };
