@@ -333,14 +333,14 @@ describe("wrong input", () => {
     expect(await ask("get_state")).toMatchObject({ success: true });
   });
 
-  test("a session that another process writes is refused, and the current one stays open", async () => {
+  test("a session that is open elsewhere is refused, and the current one stays open", async () => {
     const workspace = await createModelWorkspace([textReply("One.")]);
     const first = serve(workspace);
     await first.ask("prompt", { message: "Hi." });
     await first.seen(({ type }) => type === "agent_settled");
     const { sessionFile, sessionId } = (await first.ask("get_state"))["data"] as Json;
     const second = serve(workspace);
-    const refused = { success: false, error: expect.stringContaining("is being written by process") };
+    const refused = { success: false, error: expect.stringContaining("is being written by another part") };
     expect(await second.ask("switch_session", { sessionPath: sessionFile })).toMatchObject(refused);
     expect((await second.ask("get_state"))["data"]).not.toMatchObject({ sessionId });
     const third = serve(workspace, { args: ["--session", String(sessionFile)] });
