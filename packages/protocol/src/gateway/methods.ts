@@ -12,12 +12,9 @@ import {
   type CommandParams,
   commandScopes,
   type Disposition,
-  type ModelData,
   type Scope,
-  type SearchData,
-  type SearchParams,
-  type SessionSummaryData,
 } from "../command.ts";
+import type { ModelData, SearchData, SearchParams, SessionSummaryData } from "../command-data.ts";
 import type { UsageReportData, UsageReportParams } from "../usage-report.ts";
 import type { UiAnswer } from "../ui-request.ts";
 

@@ -2,7 +2,8 @@
 import type { Readable, Writable } from "node:stream";
 import { StringDecoder } from "node:string_decoder";
 import type { Approval, ApprovalAnswer } from "../approval.ts";
-import type { AnswerData, CommandData, CommandName, CommandParams } from "../command.ts";
+import type { CommandData, CommandName, CommandParams } from "../command.ts";
+import type { AnswerData } from "../command-data.ts";
 import type { SessionEvent } from "../event.ts";
 import type { UiAnswer, UiDialog, UiNote } from "../ui-request.ts";
 import { TauClientError } from "./errors.ts";

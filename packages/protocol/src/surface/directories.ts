@@ -1,5 +1,5 @@
 /** Texts of surfaces about the directories of a workspace. Pure. */
-import type { AddedDirectoryData } from "../command.ts";
+import type { AddedDirectoryData } from "../command-data.ts";
 
 export function describeDirectories(cwd: string, directories: readonly string[]): string {
   const first = `Tools read and write in ${cwd} and in the directory for temporary files.`;

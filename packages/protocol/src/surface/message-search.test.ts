@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import type { SearchData } from "../command.ts";
+import type { SearchData } from "../command-data.ts";
 import { MessageSearch, splitExcerpt } from "./message-search.ts";
 
 const hits = (text: string) => [{ author: text }] as unknown as SearchData["hits"];

@@ -1,5 +1,5 @@
 /** A search in the messages of sessions, for people who type. While one search is on its way, only the last wish is kept. */
-import type { SearchData } from "../command.ts";
+import type { SearchData } from "../command-data.ts";
 
 export interface MessageQuery {
   text: string;

@@ -1,5 +1,6 @@
 /** A list of sessions for people that arrives in pages, without those that work for another one. While one page is on its way, only the last wish is kept. */
-import type { CommandParams, SessionSummaryData } from "../command.ts";
+import type { CommandParams } from "../command.ts";
+import type { SessionSummaryData } from "../command-data.ts";
 
 export type SessionQuery = Required<
   Pick<CommandParams<"list_sessions">, "query" | "all" | "named" | "children" | "sort">

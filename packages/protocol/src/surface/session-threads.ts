@@ -1,5 +1,5 @@
 /** Puts sessions that were forked below those that they were forked from. Pure. */
-import type { SessionSummaryData } from "../command.ts";
+import type { SessionSummaryData } from "../command-data.ts";
 
 type Listed = Pick<SessionSummaryData, "path" | "parentSession">;
 
