@@ -12,7 +12,7 @@ import type {
   SessionConfigOption,
   SessionModeState,
   SessionUpdate,
-} from "../src/acp/schema.ts";
+} from "../src/acp/schema.generated.ts";
 
 export type { ClientCapabilities, RequestPermissionRequest, SessionUpdate };
 

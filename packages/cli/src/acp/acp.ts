@@ -11,7 +11,7 @@ import { type Incoming, JsonRpcError } from "@tau/protocol/json-rpc";
 import { serveLines } from "../json-rpc/serve-lines.ts";
 import { type Client, createClient, findMethod } from "./methods.ts";
 import { RequestOrder } from "./request-order.ts";
-import type { RequestId } from "./schema.ts";
+import type { RequestId } from "./schema.generated.ts";
 
 /** Serves until standard input ends. Then all runs are ended, the logs are written, and the exit code is 0. */
 export async function runAcp(options: SessionOptions, io: Io): Promise<ExitCode> {

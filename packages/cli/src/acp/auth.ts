@@ -4,7 +4,7 @@ import type { LoginEvent } from "@tau/config/auth";
 import type { Io } from "../commands/command.ts";
 import type { Connection } from "../json-rpc/connection.ts";
 import { JsonRpcError } from "@tau/protocol/json-rpc";
-import type { AuthMethod, ClientCapabilities, CreateElicitationRequest, RequestId } from "./schema.ts";
+import type { AuthMethod, ClientCapabilities, CreateElicitationRequest, RequestId } from "./schema.generated.ts";
 
 const loginPrefix = "login:";
 

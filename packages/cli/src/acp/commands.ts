@@ -21,7 +21,7 @@ import {
   type SlashCommandText,
   type SurfaceCommands,
 } from "@tau/protocol/surface";
-import type { AvailableCommand } from "./schema.ts";
+import type { AvailableCommand } from "./schema.generated.ts";
 
 /** The part of a session that commands work with. */
 interface CommandPort {

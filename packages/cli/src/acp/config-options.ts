@@ -1,6 +1,6 @@
 /** The choices that an editor offers for a session: its mode, model and thinking level. Pure. */
 import { type ModelData, type PermissionData, permissionModeTexts, type ThinkingLevelName } from "@tau/protocol";
-import type { SessionConfigOption, SessionConfigSelectOption, SessionModeState } from "./schema.ts";
+import type { SessionConfigOption, SessionConfigSelectOption, SessionModeState } from "./schema.generated.ts";
 
 interface SessionChoices {
   permissions: PermissionData;

@@ -6,7 +6,7 @@ import { createRequestUi, OpenDialogs } from "@tau/extensions/internal";
 import type { UiAnswer, UiDialog, UiNote } from "@tau/protocol";
 import type { Connection } from "../json-rpc/connection.ts";
 import { parseChoice, parseForm, toChoice, toForm } from "./elicitation.ts";
-import type { ClientCapabilities, SessionUpdate } from "./schema.ts";
+import type { ClientCapabilities, SessionUpdate } from "./schema.generated.ts";
 
 export interface SessionDialogs {
   readonly ui: ExtensionUi;

@@ -7,7 +7,7 @@ import { createHash } from "node:crypto";
 import type { Files, ReadableFile } from "@tau/tools";
 import { isWithin, ToolsError } from "@tau/tools/platform";
 import { type Connection, RequestFailed } from "../json-rpc/connection.ts";
-import type { FileSystemCapabilities, ReadTextFileRequest, WriteTextFileRequest } from "./schema.ts";
+import type { FileSystemCapabilities, ReadTextFileRequest, WriteTextFileRequest } from "./schema.generated.ts";
 
 /** Larger files are read from the disk only, since each is compared as a whole. */
 const maxBytes = 10 * 1024 * 1024;

@@ -1,7 +1,7 @@
 /** Commands in a terminal of the editor. They run outside of the sandbox, so this is used only where it is off. */
 import type { CommandTerminal, ExitStatus, TerminalCommand } from "@tau/tools";
 import { type Connection, RequestFailed } from "../json-rpc/connection.ts";
-import type { CreateTerminalRequest, EnvVariable } from "./schema.ts";
+import type { CreateTerminalRequest, EnvVariable } from "./schema.generated.ts";
 
 interface EditorTerminalParts {
   connection: Connection;

@@ -3,7 +3,7 @@ import type { HostOptions } from "@tau/harness/host";
 import type { Connection } from "../json-rpc/connection.ts";
 import { createEditorFiles } from "./editor-files.ts";
 import { createEditorTerminal } from "./editor-terminal.ts";
-import type { ClientCapabilities } from "./schema.ts";
+import type { ClientCapabilities } from "./schema.generated.ts";
 
 /** The session, as soon as there is one: tools run later. */
 interface BoundSession {

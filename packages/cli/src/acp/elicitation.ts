@@ -1,7 +1,11 @@
 /** A dialog of an extension as a form, or where the client has none, as a permission request. Pure. */
 import type { UiAnswer, UiDialog } from "@tau/protocol";
 import { toFields } from "@tau/protocol/surface";
-import type { CreateElicitationRequest, ElicitationPropertySchema, RequestPermissionRequest } from "./schema.ts";
+import type {
+  CreateElicitationRequest,
+  ElicitationPropertySchema,
+  RequestPermissionRequest,
+} from "./schema.generated.ts";
 
 const yes = "yes";
 const no = "no";

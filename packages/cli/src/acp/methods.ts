@@ -18,7 +18,7 @@ import { authenticate, listAuthMethods } from "./auth.ts";
 import type { Connection } from "../json-rpc/connection.ts";
 import { JsonRpcError, type Params } from "@tau/protocol/json-rpc";
 import { parseMcpServers } from "./mcp-servers.ts";
-import type { ClientCapabilities, InitializeResponse, RequestId } from "./schema.ts";
+import type { ClientCapabilities, InitializeResponse, RequestId } from "./schema.generated.ts";
 import { EditorSessions, type OpenRequest } from "./sessions.ts";
 
 const protocolVersion = 1;

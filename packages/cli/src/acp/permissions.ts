@@ -1,7 +1,7 @@
 /** A question of the policy as a permission request of the protocol. Pure. */
 import type { Approval, ApprovalAnswer } from "@tau/protocol";
 import { listCommandLines, toAllowAnswer, toDenyAnswer, toFields } from "@tau/protocol/surface";
-import type { PermissionOption, RequestPermissionRequest } from "./schema.ts";
+import type { PermissionOption, RequestPermissionRequest } from "./schema.generated.ts";
 import { type Call, getPreview } from "./tool-call.ts";
 import { describeCall } from "./updates.ts";
 

@@ -1,7 +1,7 @@
 /** Turns the entries of a session into the updates that show its whole conversation again. Pure. */
 import type { ImageContent, TextContent } from "@tau/ai";
 import { getTypedContent, type MessageEntry, type SessionEntry } from "@tau/protocol";
-import type { ContentBlock, SessionUpdate } from "./schema.ts";
+import type { ContentBlock, SessionUpdate } from "./schema.generated.ts";
 import { type Call, parsePlan, toCallOutput, toOutput } from "./tool-call.ts";
 import { describeCall, toChanges, toText, type UpdatesParts } from "./updates.ts";
 

@@ -32,7 +32,7 @@ import type {
   SessionConfigOption,
   SessionModeState,
   SessionUpdate,
-} from "./schema.ts";
+} from "./schema.generated.ts";
 import { toStopReason } from "./stop-reason.ts";
 import { Updates, type UpdatesParts } from "./updates.ts";
 

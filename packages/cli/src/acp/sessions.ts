@@ -12,7 +12,7 @@ import type { Connection } from "../json-rpc/connection.ts";
 import { createEditor } from "./editor.ts";
 import { JsonRpcError } from "@tau/protocol/json-rpc";
 import { createServersExtension, type McpServerEntry } from "./mcp-servers.ts";
-import type { ClientCapabilities, ListSessionsResponse } from "./schema.ts";
+import type { ClientCapabilities, ListSessionsResponse } from "./schema.generated.ts";
 import { EditorSession } from "./session.ts";
 
 /** How long a permission request may stay unanswered before the call is denied. */

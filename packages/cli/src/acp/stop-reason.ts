@@ -2,7 +2,7 @@
 import type { RunEnd } from "@tau/protocol";
 import { getFailureAdvice } from "@tau/protocol/surface";
 import { JsonRpcError } from "@tau/protocol/json-rpc";
-import type { StopReason } from "./schema.ts";
+import type { StopReason } from "./schema.generated.ts";
 
 /** Throws where the protocol has no reason for it: the client shows the message as an error. */
 export function toStopReason(end: RunEnd): StopReason {

@@ -14,7 +14,7 @@ import {
   parseStop,
   toFields,
 } from "@tau/protocol/surface";
-import type { PlanEntry, ToolCallContent, ToolCallLocation, ToolKind } from "./schema.ts";
+import type { PlanEntry, ToolCallContent, ToolCallLocation, ToolKind } from "./schema.generated.ts";
 
 /** The part of a tool that decides how its calls look. */
 type ToolLook = Pick<ToolData, "label" | "shows" | "readOnly">;

@@ -1,7 +1,7 @@
 import type { SessionEntry, SessionEvent } from "@tau/protocol";
 import { describe, expect, test } from "vitest";
 import { replay } from "./replay.ts";
-import type { SessionUpdate } from "./schema.ts";
+import type { SessionUpdate } from "./schema.generated.ts";
 import type { FindTool } from "./tool-call.ts";
 import { Updates, type UpdatesParts } from "./updates.ts";
 

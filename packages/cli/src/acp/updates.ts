@@ -1,6 +1,6 @@
 /** Turns the events of a session into updates of the protocol. */
 import type { SessionEntry, SessionEvent, WireUsage } from "@tau/protocol";
-import type { ClientSessionCapabilities, SessionUpdate, ToolCallContent } from "./schema.ts";
+import type { ClientSessionCapabilities, SessionUpdate, ToolCallContent } from "./schema.generated.ts";
 import {
   type Call,
   type FindTool,

@@ -459,14 +459,6 @@ export type PromptResponse = {
 
 export type StopReason = "end_turn" | "max_tokens" | "max_turn_requests" | "refusal" | "cancelled";
 
-export type Error = {
-  code: ErrorCode;
-  message: string;
-  data?: unknown;
-};
-
-export type ErrorCode = -32700 | -32600 | -32601 | -32602 | -32603 | -32800 | -32000 | -32002;
-
 export type SessionUpdate =
   | (ContentChunk & {
       sessionUpdate: "user_message_chunk";
