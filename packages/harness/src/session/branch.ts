@@ -32,6 +32,17 @@ export interface BranchPage {
   hasOlder: boolean;
 }
 
+export interface BranchPageOptions {
+  /** The id of an entry: only entries before it. */
+  before?: string;
+  /** The id of an entry: only entries after it. */
+  after?: string;
+  /** Default: no limit. */
+  limit?: number;
+  /** A page that would be larger has fewer entries, but at least one. Default: no limit. */
+  maxBytes?: number;
+}
+
 /** A page has at most `limit` entries. It ends before it has more than `maxBytes`, but has one entry if there is one. */
 interface PageLimits {
   limit: number;

@@ -32,7 +32,7 @@ export type { UsageCell } from "../usage/count-usage.ts";
 export { getUsage, type GetUsageOptions } from "../usage/get-usage.ts";
 export { parseDay } from "../usage/days.ts";
 export { reportUsage, type ReportUsageOptions } from "../usage/report-usage.ts";
-export type { BranchPage, QueuedState, SessionTreeNode } from "./branch.ts";
+export type { BranchPage, BranchPageOptions, QueuedState, SessionTreeNode } from "./branch.ts";
 export type { ListOptions, ListProgress } from "./list-sessions.ts";
 export {
   buildContext,
@@ -111,7 +111,7 @@ export { compareSessions, filterSessions, type SessionFilter } from "./filter-se
 export type { SessionInfo } from "./session-info.ts";
 export type { TranscriptMessage } from "./message-ids.ts";
 export { type LoadedSession, type NewSession, SessionManager, type SessionManagerOptions } from "./session-manager.ts";
-export { type BranchPageOptions, Session, type SummaryExtras } from "./session.ts";
+export { Session, type SummaryExtras } from "./session.ts";
 export { type MovedSession, removeSession, restoreSession, trashSession } from "./trash.ts";
 export { findLog, isStored, toSessionKey } from "./stored-session.ts";
 export { sumUsage } from "./usage-since.ts";

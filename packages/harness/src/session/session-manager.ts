@@ -37,7 +37,8 @@ import { notSession } from "./not-session.ts";
 import { recover } from "./recover.ts";
 import { checkSessionId, getSessionId, idInFileName, sessionDirectory, sessionsRoot } from "./session-directory.ts";
 import { describeSession, isChildSession, type SessionInfo } from "./session-info.ts";
-import { readInitialState, Session, type SessionParts } from "./session.ts";
+import { readInitialState } from "./initial-state.ts";
+import { Session, type SessionParts } from "./session.ts";
 import { createWhole, findLog, isStored, toSessionKey } from "./stored-session.ts";
 import { isOld, upgradeBytes, upgradeFile } from "./upgrade.ts";
 

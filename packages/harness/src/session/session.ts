@@ -12,6 +12,7 @@ import { check, createCheck } from "@tau/config/internal";
 import {
   type BranchContext,
   type BranchPage,
+  type BranchPageOptions,
   isAncestor,
   type QueuedState,
   readBranch,
@@ -50,6 +51,7 @@ import {
   type SessionNode,
 } from "./entry.ts";
 import { idNumber } from "./entry-table.ts";
+import { isNavigation } from "./initial-state.ts";
 import { hexCrc } from "./line.ts";
 import type { RedactLine, SessionLog } from "./log.ts";
 import { setMessageId } from "./message-ids.ts";
@@ -73,17 +75,6 @@ export interface SessionParts {
   /** The leaf when the session is opened. */
   leafId: string | null;
   lastActiveAt: number;
-}
-
-export interface BranchPageOptions {
-  /** The id of an entry: only entries before it. */
-  before?: string;
-  /** The id of an entry: only entries after it. */
-  after?: string;
-  /** Default: no limit. */
-  limit?: number;
-  /** A page that would be larger has fewer entries, but at least one. Default: no limit. */
-  maxBytes?: number;
 }
 
 /** Stored with a summary. */
@@ -590,17 +581,3 @@ function shortenId(id: string, attempt: number): string {
   const digits = id.replaceAll("-", "").slice(0, 8);
   return attempt === 0 && /^[0-9a-f]{8}$/.test(digits) ? digits : hexCrc(`${id} ${attempt}`);
 }
-
-/** Such an entry means that the user went to its parent. */
-const isNavigation = (entry: SessionEntry) => entry.type === "custom" && entry.customType === customTypes.navigated;
-
-/** The leaf of a session that is opened is its last entry, or the entry that the user went to after it. */
-export const readInitialState = (log: SessionLog, header: SessionHeader) =>
-  log.retryIfReloaded(async () => {
-    const { table } = log;
-    const readRow = async (row: number) => (row < 0 ? undefined : (await log.read([row]))[0]);
-    const row = table.lastEntry();
-    const last = await readRow(row);
-    const leaf = last && isNavigation(last) ? await readRow(table.findReadable(table.parent(row))) : last;
-    return { leafId: leaf?.id ?? null, lastActiveAt: Date.parse((last ?? header).timestamp) || 0 };
-  });
