@@ -30,15 +30,15 @@ describe.runIf(!isMissing).each(containments)("terminals with %s", (_containment
 
   test("a job shows its screen, keeps what scrolled away, and says how it ended", async () => {
     const { bash, ask, jobs } = open();
-    expect((await bash(start("seq 1 100; cat; exit 3"))).text).toMatch(
-      /^\[Screen of 120x40, [^]*\n\n\[Job 1 is running on a terminal\. Log: /,
+    expect((await bash(start("sleep 0.5; seq 1 100; cat; exit 3"))).text).toMatch(
+      /^\[Screen of 120x40, [^]*\n62\n[^]*\n\n\[Job 1 is running on a terminal\. Log: /,
     );
     await expect
       .poll(() => ask(read))
       .toMatch(
         /^\[Screen of 120x40, cursor in line 40, column 1, cat reads\]\n62\n63\n[^]*\n100\n\n\[Job 1 is running/,
       );
-    expect(await ask({ action: "list" })).toContain("Job 1 is running on a terminal. seq 1 100;");
+    expect(await ask({ action: "list" })).toContain("Job 1 is running on a terminal. sleep 0.5; seq 1 100;");
     expect(await ask({ action: "read", id: "1", offset: 60 })).toMatch(/^60\n61\n62\n/);
     await ask(write("<80x24>hi<enter>"));
     await expect.poll(() => ask(read)).toMatch(/^\[Screen of 80x24[^]*\n100\nhi\nhi\n\n\[Job 1 is running/);

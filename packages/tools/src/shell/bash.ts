@@ -242,7 +242,7 @@ async function runInBackground(
   );
   const job = await jobs.add(command, running, { wakes, ...(timeoutMs !== undefined && { timeoutMs }) });
   const { terminal } = running;
-  await Promise.race([running.done, terminal?.settle(signal) ?? sleep(ports.clock, firstLookMs)]);
+  await Promise.race([running.done, terminal?.settleFirst(signal) ?? sleep(ports.clock, firstLookMs)]);
   jobs.detach(job.id);
   const how = job.ended ? "" : terminal ? " Write to it, read or kill it with jobs." : " Read or kill it with jobs.";
   const verdict = `[${describeJob(job)} ${whereIsLog(job.log)}.${how}]`;

@@ -88,6 +88,15 @@ export class Terminal {
     await this.settle(signal);
   }
 
+  /** Waits until the program has drawn its first screen. Before, the shell that starts it would seem to be who reads. */
+  async settleFirst(signal?: AbortSignal): Promise<void> {
+    const { clock } = this.#options;
+    const deadline = clock.monotonic() + maxSettleMs;
+    while (this.#arrivals === 0 && clock.monotonic() < deadline && !signal?.aborted)
+      await sleep(clock, quietMs, signal);
+    await this.settle(signal);
+  }
+
   async settle(signal?: AbortSignal): Promise<void> {
     const { clock } = this.#options;
     const deadline = clock.monotonic() + maxSettleMs;
