@@ -67,6 +67,7 @@ const expected: Record<Scope, readonly CommandName[]> = {
   admin: [
     "abort_bash",
     "abort_login",
+    "add_directory",
     "bash",
     "export_html",
     "export_jsonl",
