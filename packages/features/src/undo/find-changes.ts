@@ -13,6 +13,8 @@ export interface FindOptions {
   root: string;
   maxFileBytes: number;
   signal: AbortSignal | undefined;
+  /** Looked at whether git lists them or not: it does not list what is ignored by now. */
+  alsoPaths?: readonly string[];
 }
 
 interface AddedFile {
@@ -30,18 +32,22 @@ export interface FoundChanges {
   readonly directories: readonly string[];
   /** Whether git says what is in a directory only when it no longer takes it for a file: look again then. */
   readonly hasReplaced: boolean;
+  /** Whether files are in directories that git does not know: until it does, they have to be listed one by one. */
+  readonly hasNewDirectories: boolean;
   /** The size of what was added. */
   readonly newBytes: number;
   /** Which of the added were changed since they were found. */
   findUnsteady(): Promise<Skipped[]>;
 }
 
+export const changedWhileRead = "it was changed while it was read";
+
 /** More new directories than this are not looked into one by one. */
 const maxDirectories = 200;
 const maxEmptyDirectories = 10_000;
 
 export async function findChanges(git: GitDirectory, options: FindOptions): Promise<FoundChanges> {
-  const { root, maxFileBytes, signal } = options;
+  const { root, maxFileBytes, signal, alsoPaths = [] } = options;
   const list = async (...args: string[]) =>
     splitNul(await git.git(["ls-files", "-z", "--exclude-standard", ...args], { signal }));
   const listed = await list("--modified", "--deleted", "--others", "--directory");
@@ -60,7 +66,7 @@ export async function findChanges(git: GitDirectory, options: FindOptions): Prom
       : await list("--others", ...(isFew ? ["--", ...newDirectories.map((path) => `${path}/`)] : []));
   for (const path of inside.filter((each) => each.endsWith("/")))
     skipped.push({ path: path.slice(0, -1), reason: "it is a repository of its own", stamp: "" });
-  const files = new Set([...listed, ...inside].filter((path) => !path.endsWith("/")));
+  const files = new Set([...listed, ...inside].filter((path) => !path.endsWith("/")).concat(alsoPaths));
   const added: AddedFile[] = [];
   const removed: string[] = [];
   let newBytes = 0;
@@ -91,6 +97,7 @@ export async function findChanges(git: GitDirectory, options: FindOptions): Prom
     removed,
     skipped,
     hasReplaced,
+    hasNewDirectories: inside.length > 0,
     newBytes,
     directories: await listDirectories(root, newDirectories, removed),
     async findUnsteady() {
@@ -98,7 +105,7 @@ export async function findChanges(git: GitDirectory, options: FindOptions): Prom
       for (const { path, stamp } of added) {
         const stats = await lookAt(join(root, path));
         const now = stats ? getStamp(stats) : "missing";
-        if (now !== stamp) unsteady.push({ path, reason: "it was changed while it was read", stamp: now });
+        if (now !== stamp) unsteady.push({ path, reason: changedWhileRead, stamp: now });
       }
       return unsteady;
     },

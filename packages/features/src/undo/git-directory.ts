@@ -26,6 +26,8 @@ const config: NonNullable<GitOptions["config"]> = [
   ["core.splitIndex", "false"],
   ["core.quotePath", "false"],
   ["core.looseCompression", "1"],
+  // Unlike a pack, what is loose can be removed one by one.
+  ["fastimport.unpackLimit", "1000000"],
   ["index.sparse", "false"],
   ["core.logAllRefUpdates", "false"],
 ];

@@ -1,25 +1,36 @@
 /** Keeps the states of a workspace in a repository: trees in a git directory of tau's own. */
 import { createHash } from "node:crypto";
-import { mkdir, readdir, writeFile } from "node:fs/promises";
+import { lstat, mkdir, readdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { isRecord } from "@tau/ai/internal";
-import { tolerate } from "@tau/tools/platform";
+import { tolerate, unlessMissing } from "@tau/tools/platform";
+import { areFewChanges, type ChangedEntries, toEntry, writeBlob, writeTree } from "./changed-entries.ts";
 import { UndoError } from "./failure.ts";
 import { type Change, type FileState, findLost, type MaybeState, type Skipped } from "./file-state.ts";
-import { findChanges, type FindOptions, type FoundChanges } from "./find-changes.ts";
+import { changedWhileRead, findChanges, type FindOptions, type FoundChanges } from "./find-changes.ts";
 import type { WorkspaceRepository } from "./find-repository.ts";
 import { GitDirectory } from "./git-directory.ts";
 import { maxSnapshotBytes } from "./keeping-rules.ts";
 import { hash, readJson, removeOwn, writeJson } from "./own-files.ts";
 import type { KeptState, SnapshotStore, StoreOptions } from "./snapshot-store.ts";
+import { getStamp, readState } from "./workspace-files.ts";
 
 interface GitSnapshot {
   readonly tree: string;
+  /** What differs from the tree. Missing: nothing. */
+  readonly changed?: ChangedEntries;
   /** Directories without anything in them. */
   readonly directories: readonly string[];
   /** Permissions of files that differ from those that git gives them. */
   readonly modes: Readonly<Record<string, number>>;
   readonly skipped: readonly Skipped[];
+}
+
+/** The last state. Its tree is that of the index, as long as the index is as it was then. A lost one costs only time. */
+interface Head {
+  readonly id: string;
+  readonly snapshot: GitSnapshot;
+  readonly index: string;
 }
 
 export class GitStore implements SnapshotStore {
@@ -37,18 +48,55 @@ export class GitStore implements SnapshotStore {
 
   async keep(signal?: AbortSignal): Promise<KeptState> {
     await this.#prepare();
-    const last = parseSnapshot(await readJson(this.#headPath));
+    const head = parseHead(await readJson(this.#headPath));
     const { root, maxFileBytes } = this.#options;
-    const modes = { ...last?.modes };
+    const alsoPaths = Object.keys(head?.snapshot.changed ?? {});
+    const found = await this.#find({ root, maxFileBytes, signal, alsoPaths });
+    const isAtHead = head !== undefined && head.index === (await this.#readIndexStamp());
+    const { snapshot, newBytes } =
+      isAtHead && areFewChanges(found)
+        ? await this.#keepBeside(head.snapshot, found)
+        : await this.#keepInIndex(head?.snapshot, found, signal);
+    return { id: await this.#write(snapshot, head), newBytes };
+  }
+
+  /** Leaves the index as it is: writing it, and trees, costs more than looking at all files. */
+  async #keepBeside(last: GitSnapshot, found: FoundChanges) {
+    const { root, maxFileBytes } = this.#options;
+    const identify = this.identify.bind(this);
+    const changed: Record<string, ChangedEntries[string]> = {};
     const unsteady: Skipped[] = [];
     let newBytes = 0;
-    let isSame = last !== undefined;
+    for (const path of found.removed) changed[path] = null;
+    for (const { path, stamp } of found.added) {
+      const { state, bytes } = await readState(root, path, { maxBytes: maxFileBytes, identify });
+      const entry = toEntry(state);
+      const isKept = entry === null || bytes !== undefined;
+      if (!isKept) unsteady.push({ path, reason: changedWhileRead, stamp });
+      changed[path] = isKept ? entry : (last.changed?.[path] ?? null);
+      if (entry && bytes && (await writeBlob(this.#git, entry[1], bytes))) newBytes += bytes.length;
+    }
+    const snapshot: GitSnapshot = {
+      tree: last.tree,
+      ...(Object.keys(changed).length > 0 && { changed: sortKeys(changed) }),
+      directories: found.directories,
+      modes: updateModes(last.modes, found),
+      skipped: [...found.skipped, ...unsteady],
+    };
+    return { snapshot, newBytes };
+  }
+
+  async #keepInIndex(last: GitSnapshot | undefined, first: FoundChanges, signal: AbortSignal | undefined) {
+    const { root, maxFileBytes } = this.#options;
+    let modes = last?.modes ?? {};
+    const unsteady: Skipped[] = [];
+    let newBytes = 0;
+    let found = first;
     for (;;) {
-      const found = await this.#find({ root, maxFileBytes, signal });
-      const { added, removed, directories } = found;
       newBytes += found.newBytes;
       if (newBytes > maxSnapshotBytes)
         throw new UndoError(`more than ${maxSnapshotBytes / 1024 / 1024} MB of files are new or changed`);
+      const { added, removed } = found;
       if (removed.length > 0)
         await this.#git.git(["update-index", "-z", "--force-remove", "--stdin"], { signal, input: joinNul(removed) });
       if (added.length > 0) {
@@ -56,20 +104,13 @@ export class GitStore implements SnapshotStore {
         await this.#git.git(["update-index", "-z", "--add", "--replace", "--stdin"], { signal, input: joinNul(paths) });
         unsteady.push(...(await found.findUnsteady()));
       }
-      for (const path of removed) delete modes[path];
-      for (const { path, mode } of added) {
-        delete modes[path];
-        if (mode !== 0o644 && mode !== 0o755) modes[path] = mode;
-      }
-      isSame &&= added.length === 0 && removed.length === 0;
-      if (found.hasReplaced) continue;
-      const tree =
-        isSame && last
-          ? last.tree
-          : (await this.#git.git(["write-tree", "--missing-ok"], { signal })).toString().trim();
-      const skipped = [...found.skipped, ...unsteady];
-      return { id: await this.#write({ tree, directories, modes, skipped }), newBytes };
+      modes = updateModes(modes, found);
+      if (!found.hasReplaced) break;
+      found = await this.#find({ root, maxFileBytes, signal });
     }
+    const tree = (await this.#git.git(["write-tree", "--missing-ok"], { signal })).toString().trim();
+    const skipped = [...found.skipped, ...unsteady];
+    return { snapshot: { tree, directories: found.directories, modes, skipped }, newBytes };
   }
 
   async compare(from: string, to: string) {
@@ -101,7 +142,9 @@ export class GitStore implements SnapshotStore {
 
   async put(bytes: Uint8Array): Promise<string> {
     await this.#prepare();
-    return (await this.#git.git(["hash-object", "-w", "--no-filters", "--stdin"], { input: bytes })).toString().trim();
+    const id = this.identify(bytes);
+    await writeBlob(this.#git, id, bytes);
+    return id;
   }
 
   async read(ids: readonly string[]): Promise<Map<string, Buffer>> {
@@ -139,11 +182,19 @@ export class GitStore implements SnapshotStore {
     for (const name of (await tolerate(readdir(this.#snapshots), "ENOENT")) ?? [])
       if (!live.has(name.replace(/\.json$/, ""))) await removeOwn(join(this.#snapshots, name));
     for (const id of live) {
-      const snapshot = parseSnapshot(await readJson(this.#toPath(id)));
+      const snapshot = await this.#read(id);
       if (snapshot) await writeFile(join(refs, id), `${snapshot.tree}\n`);
     }
+    await removeOwn(join(refs, "draft"));
     await removeOwn(this.#headPath);
     await this.#git.git(["prune", "--expire=now"]);
+  }
+
+  async clear(): Promise<void> {
+    // It needs what is in it.
+    await removeOwn(this.#git.index);
+    await this.prune([]);
+    this.#prepared = undefined;
   }
 
   async getBytes(): Promise<number> {
@@ -184,16 +235,34 @@ export class GitStore implements SnapshotStore {
   }
 
   async #load(id: string): Promise<GitSnapshot> {
-    const snapshot = parseSnapshot(await readJson(this.#toPath(id)));
+    const snapshot = await this.#read(id);
     if (!snapshot) throw new UndoError("what was kept of it is gone");
     return snapshot;
   }
 
-  async #write(snapshot: GitSnapshot): Promise<string> {
+  /** Reads a state with everything in its tree, which is written when it is first needed. */
+  async #read(id: string): Promise<GitSnapshot | undefined> {
+    const snapshot = parseSnapshot(await readJson(this.#toPath(id)));
+    if (!snapshot?.changed) return snapshot;
+    const { changed, ...others } = snapshot;
+    const whole = { ...others, tree: await writeTree(this.#git, snapshot.tree, changed) };
+    await writeJson(this.#toPath(id), whole);
+    return whole;
+  }
+
+  async #write(snapshot: GitSnapshot, last: Head | undefined): Promise<string> {
     const id = hash(JSON.stringify(snapshot)).slice(0, 32);
-    await writeJson(this.#toPath(id), snapshot);
-    await writeJson(this.#headPath, snapshot);
+    const index = await this.#readIndexStamp();
+    const isThere = id === last?.id && (await unlessMissing(lstat(this.#toPath(id)))) !== undefined;
+    if (!isThere) await writeJson(this.#toPath(id), snapshot);
+    if (!isThere || index !== last.index)
+      await writeJson(this.#headPath, { id, snapshot, index } satisfies Head, { syncs: false });
     return id;
+  }
+
+  async #readIndexStamp(): Promise<string> {
+    const stats = await unlessMissing(lstat(this.#git.index));
+    return stats ? getStamp(stats) : "missing";
   }
 
   async #diff(before: GitSnapshot, after: GitSnapshot): Promise<Change[]> {
@@ -224,7 +293,27 @@ function toState(gitMode: string, id: string, mode: number | undefined): MaybeSt
 
 const joinNul = (paths: readonly string[]): string => paths.map((path) => `${path}\0`).join("");
 
+/** The permissions of files, with those of what was found. */
+function updateModes(last: GitSnapshot["modes"], { added, removed }: FoundChanges): GitSnapshot["modes"] {
+  const modes = { ...last };
+  for (const path of removed) delete modes[path];
+  for (const { path, mode } of added) {
+    delete modes[path];
+    if (mode !== 0o644 && mode !== 0o755) modes[path] = mode;
+  }
+  return sortKeys(modes);
+}
+
+/** Equal states are equal as texts. */
+const sortKeys = <Value>(record: Readonly<Record<string, Value>>): Record<string, Value> =>
+  Object.fromEntries(Object.entries(record).toSorted(([a], [b]) => (a < b ? -1 : 1)));
+
 const parseSnapshot = (value: unknown): GitSnapshot | undefined =>
   isRecord(value) && typeof value["tree"] === "string" && Array.isArray(value["directories"])
     ? (value as unknown as GitSnapshot)
+    : undefined;
+
+const parseHead = (value: unknown): Head | undefined =>
+  isRecord(value) && typeof value["index"] === "string" && parseSnapshot(value["snapshot"])
+    ? (value as unknown as Head)
     : undefined;

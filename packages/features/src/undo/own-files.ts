@@ -6,8 +6,8 @@ import { tryParseJson } from "@tau/ai/internal";
 import { writeWhole } from "@tau/tools/durable";
 import { nodeFileSystem, tolerate, unlessMissing } from "@tau/tools/platform";
 
-export const writeJson = async (path: string, value: unknown): Promise<void> =>
-  await writeWhole(nodeFileSystem, { path, bytes: Buffer.from(JSON.stringify(value)), ids: systemIds });
+export const writeJson = async (path: string, value: unknown, { syncs = true } = {}): Promise<void> =>
+  await writeWhole(nodeFileSystem, { path, bytes: Buffer.from(JSON.stringify(value)), ids: systemIds, syncs });
 
 /** Undefined for a file that is missing or no JSON. */
 export async function readJson(path: string): Promise<unknown> {
