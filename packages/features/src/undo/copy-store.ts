@@ -115,6 +115,10 @@ export class CopyStore implements SnapshotStore {
         if (!needed.has(name)) await removeOwn(join(this.#copies, part, name));
   }
 
+  clear(): Promise<void> {
+    return this.prune([]);
+  }
+
   async getBytes(): Promise<number> {
     let bytes = 0;
     for (const part of (await tolerate(readdir(this.#copies), "ENOENT")) ?? [])

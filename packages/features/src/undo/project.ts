@@ -20,6 +20,8 @@ export interface ProjectOptions {
   cwd: string;
   agentDir: string;
   maxFileBytes: number;
+  /** Of all that is kept. Default: `maxProjectBytes`. */
+  maxBytes?: number;
   clock?: Clock;
 }
 
@@ -32,20 +34,25 @@ export interface SessionHistory {
 
 const maxWaitMs = 30_000;
 const sweepAfterMs = 24 * 60 * 60_000;
-const sweepAfterBytes = 64 * 1024 * 1024;
+/** The part of the limit that may be added before it is looked at again, and that is made free then. */
+const sweptPart = 1 / 16;
 
 export class Project {
   readonly root: string;
   readonly directory: string;
   readonly store: SnapshotStore;
   readonly maxFileBytes: number;
+  readonly #maxBytes: number;
   readonly #clock: Clock;
 
-  constructor(parts: { root: string; directory: string; store: SnapshotStore; maxFileBytes: number; clock: Clock }) {
+  constructor(
+    parts: Pick<Project, "root" | "directory" | "store" | "maxFileBytes"> & { maxBytes: number; clock: Clock },
+  ) {
     this.root = parts.root;
     this.directory = parts.directory;
     this.store = parts.store;
     this.maxFileBytes = parts.maxFileBytes;
+    this.#maxBytes = parts.maxBytes;
     this.#clock = parts.clock;
   }
 
@@ -93,23 +100,34 @@ export class Project {
     const last = await readJson(path);
     const [at, added] = isRecord(last) ? [Number(last["at"]), Number(last["added"])] : [this.#clock.now(), 0];
     const now = this.#clock.now();
-    const isDue = now - at >= sweepAfterMs || added + newBytes >= sweepAfterBytes;
+    const isDue = now - at >= sweepAfterMs || added + newBytes >= this.#maxBytes * sweptPart;
     if (!isDue) {
       if (newBytes > 0 || !isRecord(last)) await writeJson(path, { at, added: added + newBytes });
       return;
     }
     await this.#forget(({ at: effectAt }) => now - effectAt >= maxAgeMs);
     await this.#prune(keeps);
-    while ((await this.store.getBytes()) > maxProjectBytes) {
+    await this.#makeRoom(keeps);
+    await writeJson(path, { at: now, added: 0 });
+  }
+
+  /** Half of the effects at a time, the oldest first. The last one is that of the run in progress. */
+  async #makeRoom(keeps: readonly string[]): Promise<void> {
+    while ((await this.store.getBytes()) > this.#maxBytes * (1 - sweptPart)) {
       const times = (await this.listHistories())
         .flatMap(({ effects }) => effects.map((effect) => effect.at))
-        .toSorted();
-      const limit = times[Math.floor(times.length / 2)];
-      if (limit === undefined) break;
+        .toSorted((a, b) => a - b);
+      const older = times.slice(0, -1);
+      const limit = older[Math.floor(older.length / 2)];
+      if (limit === undefined) {
+        await this.#forget(() => true);
+        await this.store.clear();
+        const mb = Math.round(this.#maxBytes / 1024 / 1024);
+        throw new UndoError(`the files that have to be kept take more than ${mb} MB`);
+      }
       await this.#forget((effect) => effect.at <= limit);
       await this.#prune(keeps);
     }
-    await writeJson(path, { at: now, added: 0 });
   }
 
   async #forget(isOver: (effect: Effect) => boolean): Promise<void> {
@@ -136,6 +154,7 @@ export async function openProject({
   cwd,
   agentDir,
   maxFileBytes,
+  maxBytes = maxProjectBytes,
   clock = systemClock,
 }: ProjectOptions): Promise<Project> {
   const root = await realpath(cwd);
@@ -144,7 +163,7 @@ export async function openProject({
   const repository = await findRepository(root);
   const options = { root, directory: await realpath(directory), agentDir: await realpath(agentDir), maxFileBytes };
   const store = repository ? new GitStore(options, repository) : new CopyStore(options);
-  return new Project({ root, directory, store, maxFileBytes, clock });
+  return new Project({ root, directory, store, maxFileBytes, maxBytes, clock });
 }
 
 const parseHistory = (value: unknown): SessionHistory | undefined =>

@@ -27,6 +27,8 @@ export interface SnapshotStore {
   findMissing(ids: readonly string[]): Promise<string[]>;
   /** Removes everything that none of these snapshots needs. */
   prune(snapshots: readonly string[]): Promise<void>;
+  /** Removes everything. */
+  clear(): Promise<void>;
   getBytes(): Promise<number>;
 }
 
