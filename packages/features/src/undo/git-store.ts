@@ -17,7 +17,7 @@ import { getStamp, readState } from "./workspace-files.ts";
 
 interface GitSnapshot {
   readonly tree: string;
-  /** What differs from the tree. Missing: nothing. */
+  /** Files that differ from the tree. Missing: none. */
   readonly changed?: ChangedEntries;
   /** Directories without anything in them. */
   readonly directories: readonly string[];

@@ -20,7 +20,7 @@ export interface ProjectOptions {
   cwd: string;
   agentDir: string;
   maxFileBytes: number;
-  /** Of all that is kept. Default: `maxProjectBytes`. */
+  /** Limits all that is kept. Default: `maxProjectBytes`. */
   maxBytes?: number;
   clock?: Clock;
 }
