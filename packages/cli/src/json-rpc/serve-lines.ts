@@ -3,7 +3,8 @@ import { Readable } from "node:stream";
 import { untilAborted } from "@tau/ai/internal";
 import type { Io } from "../commands/command.ts";
 import { type ExitCode, exitCodes } from "../process/exit-codes.ts";
-import { maxLineBytes, readLines } from "../rpc/lines.ts";
+import { readLines } from "@tau/tools/platform";
+import { maxLineBytes } from "../rpc/framing.ts";
 import { type Incoming, JsonRpcError, parseMessage } from "@tau/protocol/json-rpc";
 
 interface LineServer {
@@ -15,7 +16,10 @@ interface LineServer {
 /** Resolves when standard input has ended and the server is closed. */
 export async function serveLines(server: LineServer, io: Io): Promise<ExitCode> {
   try {
-    for await (const line of readLines(io.input() ?? Readable.from([]), io.signal)) {
+    for await (const line of readLines(io.input() ?? Readable.from([]), {
+      maxBytes: maxLineBytes,
+      signal: io.signal,
+    })) {
       if (io.signal.aborted) break;
       server.take(line.kind === "text" ? parseMessage(line.text) : tooLong);
       // A client that does not read the responses has to wait with its requests.

@@ -12,6 +12,9 @@ import {
 
 export type Framing = "pi" | "json-rpc";
 
+/** How long a line may be: enough for a prompt with several images. */
+export const maxLineBytes = 32 * 1024 * 1024;
+
 /** Where a response goes. */
 export interface Sender {
   framing: Framing;

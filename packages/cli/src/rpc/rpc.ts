@@ -3,6 +3,7 @@ import { Readable } from "node:stream";
 import { getErrorMessage, untilAborted } from "@tau/ai/internal";
 import { type Command, isCommandName } from "@tau/protocol";
 import { type CommandOptions, type Host, isLongCommand } from "@tau/harness/host";
+import { readLines } from "@tau/tools/platform";
 import type { SessionOptions } from "../start/session-options.ts";
 import type { Io } from "../commands/command.ts";
 import { type ExitCode, exitCodes } from "../process/exit-codes.ts";
@@ -13,11 +14,11 @@ import {
   type Fault,
   faultRecord,
   type Incoming,
+  maxLineBytes,
   parseLine,
   type Sender,
   successRecord,
 } from "./framing.ts";
-import { maxLineBytes, readLines } from "./lines.ts";
 import { Wire } from "./wire.ts";
 import { UsageError } from "../process/errors.ts";
 
@@ -46,7 +47,7 @@ export async function runRpc(options: SessionOptions, io: Io): Promise<ExitCode>
   const waitForReader = createWaitForReader(io);
   try {
     mustHaveNoPrompt(resolved);
-    for await (const line of readLines(io.input() ?? Readable.from([]), signal)) {
+    for await (const line of readLines(io.input() ?? Readable.from([]), { maxBytes: maxLineBytes, signal })) {
       if (signal.aborted) break;
       const incoming = line.kind === "text" ? parseLine(line.text, wire.framing) : createTooLong(wire);
       if (wire.framing === undefined && incoming.kind === "command") {

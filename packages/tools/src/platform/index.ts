@@ -15,6 +15,7 @@ export {
 } from "./lease.ts";
 export { pathOfHandle } from "./open-path.ts";
 export { type Glob, parseGlob } from "../search/glob.ts";
+export { type Line, readLines } from "./stream-lines.ts";
 export { foldName, foldNames, isWithin } from "./within.ts";
 export { holdsPassword, isSecretName } from "../shell/environment.ts";
 export { detectImageType, type ImageType } from "../files/sniff.ts";

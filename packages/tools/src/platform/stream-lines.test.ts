@@ -1,8 +1,8 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { type Line, LineSplitter } from "./lines.ts";
+import { type Line, LineSplitter } from "./stream-lines.ts";
 
-const toLines = (pieces: readonly Buffer[], maxBytes?: number): Line[] => {
+const toLines = (pieces: readonly Buffer[], maxBytes = 1_000): Line[] => {
   const splitter = new LineSplitter(maxBytes);
   return [...pieces.flatMap((piece) => splitter.push(piece)), ...splitter.end()];
 };

@@ -1,8 +1,8 @@
-/** Splits bytes into lines. Only LF ends a line, unlike in `node:readline`; a CR before it is dropped. */
+/**
+ * Splits bytes into lines of a limited length. Only LF ends a line: `node:readline` also takes U+2028, which JSON has in its texts. A CR
+ * before the LF is dropped.
+ */
 import { addAbortSignal, type Readable } from "node:stream";
-
-/** Enough for a prompt with several images. */
-export const maxLineBytes = 32 * 1024 * 1024;
 
 const lineFeed = 0x0a;
 
@@ -16,7 +16,7 @@ export class LineSplitter {
   #pieces: Buffer[] = [];
   #size = 0;
 
-  constructor(maxBytes: number = maxLineBytes) {
+  constructor(maxBytes: number) {
     this.#maxBytes = maxBytes;
   }
 
@@ -54,14 +54,18 @@ export class LineSplitter {
 }
 
 /** The lines of a stream until it ends or breaks, or the signal is aborted. */
-export async function* readLines(input: Readable, signal: AbortSignal): AsyncGenerator<Line> {
-  const splitter = new LineSplitter();
+export async function* readLines(
+  input: Readable,
+  { maxBytes, signal }: { maxBytes: number; signal?: AbortSignal },
+): AsyncGenerator<Line> {
+  const splitter = new LineSplitter(maxBytes);
+  const chunks = signal ? addAbortSignal(signal, input) : input;
   try {
-    for await (const chunk of addAbortSignal(signal, input)) yield* splitter.push(Buffer.from(chunk as Uint8Array));
+    for await (const chunk of chunks) yield* splitter.push(Buffer.from(chunk as Uint8Array));
   } catch (error) {
     if (!isStreamError(input, error)) throw error;
   }
-  if (!signal.aborted) yield* splitter.end();
+  if (!signal?.aborted) yield* splitter.end();
 }
 
 /** Whether the stream itself broke, as opposed to the code that handles a line. */
