@@ -1,13 +1,17 @@
 import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { systemClock } from "@tau/ai";
+import { type Clock, systemClock } from "@tau/ai";
 import { expect, onTestFinished, test } from "vitest";
 import type { ChannelState, IncomingMessage } from "@tau/extensions";
 import { stdioChannel } from "../../src/channels/stdio/stdio-channel.ts";
 
 /** Runs a program as a channel. `lines` is what the program read. */
-async function openProgram(source: string, onMessage: (message: IncomingMessage) => Promise<void> = async () => {}) {
+async function openProgram(
+  source: string,
+  onMessage: (message: IncomingMessage) => Promise<void> = async () => {},
+  clock = systemClock,
+) {
   const directory = await mkdtemp(join(tmpdir(), "tau-stdio-"));
   const program = join(directory, "program.mjs");
   const prelude = `
@@ -25,7 +29,7 @@ async function openProgram(source: string, onMessage: (message: IncomingMessage)
     accountId: "club",
     settings: { command: process.execPath, args: [program] },
     getSecret: async () => "",
-    clock: systemClock,
+    clock,
     log: (line) => void logged.push(line),
   });
   const closing = new AbortController();
@@ -40,13 +44,16 @@ async function openProgram(source: string, onMessage: (message: IncomingMessage)
     },
     closing.signal,
   );
-  onTestFinished(async () => {
+  const close = async () => {
     closing.abort();
     await running;
+  };
+  onTestFinished(async () => {
+    await close();
     await rm(directory, { recursive: true, force: true });
   });
   const readLines = async () => (await readFile(join(directory, "read"), "utf8").catch(() => "")).trim().split("\n");
-  return { channel, messages, states, logged, readLines };
+  return { channel, messages, states, logged, readLines, close };
 }
 
 const hello = `{ type: "message", id: "1", address: { channelId: "c" }, sender: { id: "ann" }, text: "Hello" }`;
@@ -112,3 +119,68 @@ test("the program gets no variables of tau but a few harmless ones", async () =>
   expect(messages[0]!.text).not.toContain("SECRET");
   expect(messages[0]!.text).toContain("PATH");
 });
+
+test("a text may have characters that end a line elsewhere, in both directions", async () => {
+  const text = "one\u2028two\u2029three\u0085four";
+  const { channel, messages, readLines } = await openProgram(`
+    write({ ...${hello}, text: ${JSON.stringify(text)} });
+    read(({ type, id }) => type === "send" && write({ type: "delivery", id, status: "sent", messageId: "1" }));
+  `);
+  await expect.poll(() => messages.map((message) => message.text)).toEqual([text]);
+  const delivery = await channel.send({ address: { channelId: "c" }, text, nonce: "n" });
+  expect(delivery).toEqual({ kind: "sent", messageId: "1" });
+  expect((await readLines()).map((line) => (JSON.parse(line) as { text?: string }).text)).toContain(text);
+});
+
+test("a program that writes without end costs no memory, and fills no log", async () => {
+  const { messages, logged } = await openProgram(`
+    process.stdout.write("x".repeat(20 * 1024 * 1024) + "\\n");
+    process.stderr.write("x".repeat(1024 * 1024) + "\\nwarning\\n".repeat(2) + "\\n");
+    for (let count = 0; count < 1_000; count++) write("nonsense");
+    write(${hello});
+    setInterval(() => {}, 1000);
+  `);
+  await expect.poll(() => messages).toHaveLength(1);
+  await expect.poll(() => logged).toContain("A line of its errors is too long.");
+  expect(logged).toContain("A line has more than 8 MiB.");
+  expect(logged.filter((line) => line.includes("left out"))).toHaveLength(1);
+  expect(logged.length).toBeLessThan(300);
+});
+
+test.each([
+  ["ignores that it is to end", `process.on("SIGTERM", () => {});`, true],
+  ["closes its output and stays", `import("node:fs").then(({ closeSync }) => closeSync(1));`, false],
+  [
+    "ends and leaves a program behind that has its output",
+    `import("node:child_process").then(({ spawn }) => {
+      spawn(process.execPath, ["-e", "setTimeout(() => {}, 60000)"], { detached: true, stdio: ["ignore", "inherit", "inherit"] }).unref();
+      process.exit(0);
+    });`,
+    false,
+  ],
+])("a program that %s is ended after a while", async (_name, source, isToEnd) => {
+  const { messages, states, close } = await openProgram(
+    `write({ ...${hello}, text: String(process.pid) }); ${source} setInterval(() => {}, 1000);`,
+    undefined,
+    fastClock,
+  );
+  await expect.poll(() => messages).toHaveLength(1);
+  const pid = Number(messages[0]!.text);
+  if (isToEnd) await close();
+  else await expect.poll(() => states.some(({ kind }) => kind === "waiting")).toBe(true);
+  await expect.poll(() => isAlive(pid)).toBe(false);
+});
+
+/** Waits less than it should. */
+const fastClock: Clock = {
+  ...systemClock,
+  setTimer: (afterMs, fire) => systemClock.setTimer(Math.min(afterMs, 100), fire),
+};
+
+function isAlive(pid: number): boolean {
+  try {
+    return process.kill(pid, 0);
+  } catch {
+    return false;
+  }
+}

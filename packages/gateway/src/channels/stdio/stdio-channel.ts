@@ -2,9 +2,9 @@
  * A channel that another program brings: it reads and writes one JSON object a line. What the program prints as messages is
  * answered like those of a platform, so that a small program is enough for any network that people use.
  */
-import { createInterface } from "node:readline";
 import { followSignal, getErrorMessage, isRecord, tryParseJson } from "@tau/ai/internal";
-import { createSpawn, type RunningProcess } from "@tau/tools";
+import { createSpawn, type ExitStatus, type RunningProcess } from "@tau/tools";
+import { type Line, readLines } from "@tau/tools/platform";
 import type { Channel, ChannelEvents, ChannelOptions, ChannelType, Delivery } from "@tau/extensions";
 import { pause } from "../pause.ts";
 import { parseStdioMessage } from "./stdio-message.ts";
@@ -16,13 +16,20 @@ export const stdioChannel: ChannelType = {
 
 /** How long the program may take to say what became of a request. */
 const answerTimeoutMs = 30_000;
-const maxLineLength = 8 * 1024 * 1024;
+const maxLineBytes = 8 * 1024 * 1024;
+const maxErrorLineBytes = 64 * 1024;
+/** How long a program that is to end may take, and how long what it has started may keep its output open afterwards. */
+const endTimeoutMs = 5_000;
+/** How many lines of a program are logged in a minute. */
+const maxLoggedLines = 200;
+const logWindowMs = 60_000;
 const defaultMaxTextLength = 4_000;
 
 class StdioChannel implements Channel {
   readonly limits = { maxTextLength: defaultMaxTextLength, maxFileBytes: 5 * 1024 * 1024, provesNonce: false };
   readonly #options: ChannelOptions;
   readonly #waiting = new Map<string, (delivery: Delivery) => void>();
+  #logged = { sinceMs: 0, count: 0 };
   #process: RunningProcess | undefined;
 
   constructor(options: ChannelOptions) {
@@ -60,7 +67,7 @@ class StdioChannel implements Channel {
 
   /** Returns why the program ended. */
   async #runOnce(events: ChannelEvents, signal: AbortSignal): Promise<string> {
-    const { settings, log } = this.#options;
+    const { settings } = this.#options;
     const { command, args = [] } = settings;
     if (command === undefined) throw new Error("The setting `command` names no program.");
     const child = await createSpawn()({
@@ -72,17 +79,12 @@ class StdioChannel implements Channel {
     });
     this.#process = child;
     child.stdin?.on("error", () => {});
-    const end = () => child.signal("SIGTERM", "group");
-    const stopFollowing = followSignal(signal, end);
-    const errors = createInterface({ input: child.stderr });
-    errors.on("line", (line) => log(line.slice(0, 500)));
+    const stopEnding = this.#endWith(child, signal);
+    void this.#logErrors(child);
     events.onState({ kind: "connected" });
-    for await (const line of createInterface({ input: child.stdout })) {
-      await this.#take(line, events);
-    }
-    const status = await child.exit;
-    stopFollowing();
-    child.signal("SIGKILL", "group");
+    for await (const line of readLines(child.stdout, { maxBytes: maxLineBytes })) await this.#take(line, events);
+    const status = await this.#waitForExit(child);
+    stopEnding();
     this.#process = undefined;
     for (const settle of this.#waiting.values()) settle({ kind: "unknown", reason: "The program ended." });
     this.#waiting.clear();
@@ -90,10 +92,60 @@ class StdioChannel implements Channel {
     return `${command} ended with ${status.kind === "exited" ? `the code ${status.code}` : status.signal}.`;
   }
 
-  async #take(line: string, events: ChannelEvents): Promise<void> {
-    const { log } = this.#options;
-    const value = line.length > maxLineLength ? undefined : tryParseJson(line);
-    if (!isRecord(value)) return log(`A line is not a JSON object: ${line.slice(0, 200)}`);
+  /** Ends the program with the signal, and with the program what it has started. Returns what stops that. */
+  #endWith(child: RunningProcess, signal: AbortSignal): () => void {
+    const { clock } = this.#options;
+    let cancelTimer = () => {};
+    const stopFollowing = followSignal(signal, () => {
+      child.signal("SIGTERM", "group");
+      cancelTimer = clock.setTimer(endTimeoutMs, () => child.signal("SIGKILL", "group"));
+    });
+    const endRest = async () => {
+      await child.exit;
+      cancelTimer();
+      child.signal("SIGKILL", "group");
+      // A program that has left the group may keep the output open for ever.
+      cancelTimer = clock.setTimer(endTimeoutMs, () => {
+        child.stdout.destroy();
+        child.stderr.destroy();
+      });
+    };
+    void endRest();
+    return () => {
+      stopFollowing();
+      cancelTimer();
+    };
+  }
+
+  /** A program that has closed its output cannot say anything any more, and is ended if it does not end by itself. */
+  async #waitForExit(child: RunningProcess): Promise<ExitStatus> {
+    const cancelTimer = this.#options.clock.setTimer(endTimeoutMs, () => child.signal("SIGKILL", "group"));
+    const status = await child.exit;
+    cancelTimer();
+    return status;
+  }
+
+  async #logErrors({ stderr }: RunningProcess): Promise<void> {
+    for await (const line of readLines(stderr, { maxBytes: maxErrorLineBytes })) {
+      this.#log(line.kind === "text" ? line.text.slice(0, 500) : "A line of its errors is too long.");
+    }
+  }
+
+  /** Leaves out most lines of a program that writes without end. */
+  #log(line: string): void {
+    const { clock, log } = this.#options;
+    const nowMs = clock.monotonic();
+    if (nowMs - this.#logged.sinceMs > logWindowMs) this.#logged = { sinceMs: nowMs, count: 0 };
+    this.#logged.count++;
+    if (this.#logged.count < maxLoggedLines) log(line);
+    if (this.#logged.count === maxLoggedLines)
+      log("The program writes too much: more lines of this minute are left out.");
+  }
+
+  async #take(line: Line, events: ChannelEvents): Promise<void> {
+    if (line.kind === "too_long") return this.#log(`A line has more than ${maxLineBytes / 1024 / 1024} MiB.`);
+    const value = tryParseJson(line.text);
+    if (!isRecord(value)) return this.#log(`A line is not a JSON object: ${line.text.slice(0, 200)}`);
     if (value["type"] === "delivery") {
       const settle = this.#waiting.get(String(value["id"]));
       this.#waiting.delete(String(value["id"]));
@@ -101,7 +153,7 @@ class StdioChannel implements Channel {
     }
     const parsed = parseStdioMessage(value);
     if (parsed.kind === "wrong") {
-      log(`A message is not complete: ${parsed.reason}`);
+      this.#log(`A message is not complete: ${parsed.reason}`);
       return this.#write({ type: "failed", id: value["id"], reason: parsed.reason });
     }
     try {
@@ -131,9 +183,16 @@ class StdioChannel implements Channel {
   }
 
   #write(value: Record<string, unknown>): void {
-    this.#process?.stdin?.write(`${JSON.stringify(value)}\n`);
+    this.#process?.stdin?.write(`${toLine(value)}\n`);
   }
 }
+
+/** Many languages take more characters for the end of a line than JSON escapes. */
+const toLine = (value: Record<string, unknown>): string =>
+  JSON.stringify(value).replaceAll(
+    /[\u0085\u2028\u2029]/g,
+    (character) => `\\u${character.codePointAt(0)!.toString(16).padStart(4, "0")}`,
+  );
 
 const firstPauseMs = 500;
 const maxPauseMs = 60_000;
