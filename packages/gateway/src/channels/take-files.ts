@@ -1,8 +1,9 @@
 /** Takes the files that came with a message: images are shown to the model, others are put into the workspace. */
-import { mkdir, writeFile } from "node:fs/promises";
+import { mkdir, realpath, rm, writeFile } from "node:fs/promises";
 import { basename, join } from "node:path";
 import type { ImageContent } from "@tau/ai";
 import { detectImageType } from "@tau/tools/platform";
+import { GatewayError } from "../errors.ts";
 import { getDigest } from "../idempotency/digest.ts";
 import type { IncomingMessage } from "@tau/extensions";
 import { toPlainName } from "./peers.ts";
@@ -19,15 +20,30 @@ export async function takeFiles(
       images.push({ type: "image", data: Buffer.from(bytes).toString("base64"), mimeType: imageType });
       continue;
     }
-    const directory = join("received", getDigest(message.id).slice(0, 12));
+    const directory = await openDirectory(cwd, ["received", getDigest(message.id).slice(0, 12)]);
     const fileName = toFileName(name);
     const isTaken = saved.includes(join(directory, fileName));
     const path = join(directory, isTaken ? `${saved.length}_${fileName}` : fileName);
-    await mkdir(join(cwd, directory), { recursive: true });
-    await writeFile(join(cwd, path), bytes);
+    // The same message may come again. What is there can be a link, which is not followed.
+    await rm(join(cwd, path), { force: true });
+    await writeFile(join(cwd, path), bytes, { flag: "wx" });
     saved.push(path);
   }
   return { images, saved };
+}
+
+/** Makes a directory in the workspace. Throws if a link that the agent has made leads elsewhere: no policy is asked about these files. */
+async function openDirectory(cwd: string, names: readonly string[]): Promise<string> {
+  await mkdir(cwd, { recursive: true });
+  const root = await realpath(cwd);
+  let directory = "";
+  for (const name of names) {
+    directory = join(directory, name);
+    await mkdir(join(cwd, directory), { recursive: true });
+    if ((await realpath(join(cwd, directory))) === join(root, directory)) continue;
+    throw new GatewayError("forbidden", `Files cannot be received: ${directory} leads out of the workspace.`);
+  }
+  return directory;
 }
 
 /** A name of a file that is no path, is not hidden, and has no characters that commands read in another way. */

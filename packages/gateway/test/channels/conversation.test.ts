@@ -1,7 +1,9 @@
-import { readdir } from "node:fs/promises";
+import { mkdir, mkdtemp, readdir, readFile, rm, symlink, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { call, scriptedModel, text } from "@tau/ai/testing";
-import { describe, expect, test } from "vitest";
+import { describe, expect, onTestFinished, test } from "vitest";
+import { getDigest } from "../../src/idempotency/digest.ts";
 import { openChannelGateway, TestChannel } from "./kit.ts";
 
 const inGroup = (others: object = {}) => ({
@@ -176,6 +178,39 @@ test("a file of the workspace is sent as it was when the tool was called", async
   expect(channel.files.map(({ file }) => [file.name, Buffer.from(file.bytes).toString()])).toEqual([
     ["re_port.txt", "figures"],
   ]);
+});
+
+test.each([
+  ["the directory for files", (files: string) => files],
+  ["the directory of a message", (files: string) => join(files, getDigest("source").slice(0, 12))],
+])("a file is not received where a link has taken the place of %s", async (_name, getLink) => {
+  const outside = await mkdtemp(join(tmpdir(), "tau-outside-"));
+  onTestFinished(() => rm(outside, { recursive: true, force: true }));
+  const model = scriptedModel([]);
+  const { channel, agentDir, gateway } = await openChannelGateway({ model });
+  const link = getLink(join(agentDir, "channels", "chat", "received"));
+  await mkdir(join(link, ".."), { recursive: true });
+  await symlink(outside, link);
+  const files = [{ name: "authorized_keys", mimeType: "text/plain", bytes: Buffer.from("mine") }];
+  await channel.receive("Keep this", { id: "source", loadFiles: async () => files });
+  await expect.poll(() => channel.textsTo()).toEqual([expect.stringMatching(/^I could not answer/)]);
+  expect(await readdir(outside)).toEqual([]);
+  expect(gateway.parts.logs.tail(5, "chat").join("\n")).toContain("leads out of the workspace");
+});
+
+test("a file replaces a link of its name, and is not written where that leads", async () => {
+  const outside = await mkdtemp(join(tmpdir(), "tau-outside-"));
+  onTestFinished(() => rm(outside, { recursive: true, force: true }));
+  await writeFile(join(outside, "kept"), "theirs");
+  const { channel, agentDir } = await openChannelGateway({ model: scriptedModel([[text("Thanks.")]]) });
+  const directory = join(agentDir, "channels", "chat", "received", getDigest("source").slice(0, 12));
+  await mkdir(directory, { recursive: true });
+  await symlink(join(outside, "kept"), join(directory, "a.txt"));
+  const files = [{ name: "a.txt", mimeType: "text/plain", bytes: Buffer.from("mine") }];
+  await channel.receive("Keep this", { id: "source", loadFiles: async () => files });
+  await expect.poll(() => channel.textsTo()).toEqual(["Thanks."]);
+  expect(await readFile(join(outside, "kept"), "utf8")).toBe("theirs");
+  expect(await readFile(join(directory, "a.txt"), "utf8")).toBe("mine");
 });
 
 test("a run that fails says so in plain words, and its details are in the log", async () => {
