@@ -1,6 +1,7 @@
 /** Turns what a session says into replies of its conversation. Pure. */
-import type { SessionEntry } from "@tau/protocol";
-import type { Approval } from "@tau/protocol";
+import { toVisibleLine } from "@tau/policy";
+import type { Approval, SessionEntry } from "@tau/protocol";
+import { listCommandLines } from "@tau/protocol/surface";
 import type { ChannelButton } from "@tau/extensions";
 import { isSilentText } from "./decide-stream.ts";
 import type { Conversation, StoredReply } from "./records.ts";
@@ -76,13 +77,19 @@ export function isUnfinished(branch: readonly SessionEntry[]): boolean {
   return message.role !== "assistant" || message.stopReason === "toolUse" || message.stopReason === "aborted";
 }
 
-/** How a question of the policy reads in a chat, and the buttons below it. */
-export function formatQuestion({ id, summary, reason, commands }: Approval): {
+/**
+ * How a question of the policy reads in a chat, and the buttons below it. What would run is in a block of code: nothing in it is
+ * markup, which could hide a part, and nothing in it can be taken for the words below.
+ */
+export function formatQuestion({ id, summary, reason, commands = [] }: Approval): {
   text: string;
   buttons: ChannelButton[];
 } {
-  const lines = (commands ?? []).map((argv) => `\`${argv.join(" ").replaceAll("`", "'")}\``);
-  const text = [summary, reason, ...lines, `Answer with /approve ${id} yes, or /approve ${id} no.`].join("\n");
+  const lines = [summary, reason, ...listCommandLines(commands)].map((line) =>
+    toVisibleLine(line, Infinity).replaceAll("```", "``\\u{60}"),
+  );
+  const block = ["```", ...lines, "```"].join("\n");
+  const text = `${block}\n\nAnswer with /approve ${id} yes, or /approve ${id} no.`;
   const buttons = [
     { label: "Allow once", value: `/approve ${id} yes` },
     { label: "Deny", value: `/approve ${id} no` },
