@@ -2,7 +2,8 @@
 import { getErrorMessage } from "@tau/ai/internal";
 import { approve } from "@tau/harness/host";
 import type { QueueMode } from "@tau/protocol/gateway";
-import { isGatewayError } from "../errors.ts";
+import { isGatewayError, toFault } from "../errors.ts";
+import type { ChannelLog } from "../log-lines.ts";
 import type { OpenSession } from "../sessions/open-session.ts";
 import type { OpenSessions } from "../sessions/open-sessions.ts";
 import type { GatewaySettings } from "../settings.ts";
@@ -30,6 +31,7 @@ interface ChatCommandParts {
   sessions: OpenSessions;
   getSettings: () => GatewaySettings;
   runAtSession: RunAtSession;
+  log: ChannelLog;
 }
 
 interface TypedCommand {
@@ -50,6 +52,11 @@ const compactionSentences = {
   aborted: "Shortening the history was stopped.",
 } as const;
 
+/** Errors whose words are for the person, because what they typed is the reason. */
+const argumentCodes: readonly string[] = ["unknown_model", "invalid_parameters"];
+
+const failedText = "That did not work. Try again, or ask whoever runs me to look at the log.";
+
 const nothingYet = "There is no session yet. Write something first.";
 
 export class ChatCommands {
@@ -68,7 +75,12 @@ export class ChatCommands {
       if (name === "new" || name === "reset") return await this.#renew(typed);
       return (await this.#runAtSession(typed)) ?? nothingYet;
     } catch (error) {
-      return getErrorMessage(error);
+      const { code } = toFault(error);
+      if (argumentCodes.includes(code)) return getErrorMessage(error);
+      // Other errors name sessions, servers and directories.
+      const { accountId = "" } = typed.conversation ?? {};
+      this.#parts.log(`/${name} failed: ${getErrorMessage(error)}`, accountId);
+      return failedText;
     }
   }
 

@@ -13,7 +13,12 @@ export interface SeenEnd {
 
 export type RunOutcome =
   | { readonly state: "done"; readonly answer: string }
-  | { readonly state: "failed" | "cut"; readonly reason: string };
+  | {
+      readonly state: "failed" | "cut";
+      readonly reason: string;
+      /** Whether people in a chat may read the reason: it names no keys, servers or directories. */
+      readonly isForPeople?: boolean;
+    };
 
 /** Whether the message of the run is in the log: from then on it must not be sent again. */
 export const isSaid = (branch: readonly SessionEntry[]): boolean => branch.some(({ type }) => type === "message");
@@ -23,10 +28,12 @@ export function readOutcome(branch: readonly SessionEntry[], end: SeenEnd | unde
   const entry = branch.findLast((each) => each.type === "message" && each.message.role === "assistant");
   const message = entry?.type === "message" && entry.message.role === "assistant" ? entry.message : undefined;
   if (end && (end.reason !== "no_tool_calls" || end.detail?.startsWith("budget"))) {
-    return { state: "failed", reason: describeEnd(end) };
+    return { state: "failed", reason: describeEnd(end), isForPeople: end.reason !== "error" };
   }
   if (message?.stopReason === "error") return { state: "failed", reason: message.errorMessage ?? "The model failed." };
-  if (!end && (!message || isUnfinished(branch))) return { state: "cut", reason: cutText };
+  if (!end && (!message || isUnfinished(branch))) {
+    return { state: "cut", reason: cutText, isForPeople: true };
+  }
   return { state: "done", answer: entry ? getReplyText(entry) : "" };
 }
 

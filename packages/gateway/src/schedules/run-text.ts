@@ -40,7 +40,10 @@ export function formatMissedReport(
   return `Schedule ${JSON.stringify(name)}: ${parts.join("; ")}.`;
 }
 
-export const formatFailure = (name: string, reason: string): string =>
-  `The run of the schedule ${JSON.stringify(name)} failed: ${reason}`;
+/** Tells people in a conversation that a run failed. `reason` is undefined if it is not for them. */
+export const formatFailure = (name: string, reason: string | undefined): string =>
+  reason === undefined
+    ? `The run of the schedule ${JSON.stringify(name)} failed. Whoever runs me can see why.`
+    : `The run of the schedule ${JSON.stringify(name)} failed: ${reason}`;
 
 export const cutText = "The gateway ended during this run. It is not repeated.";

@@ -131,11 +131,12 @@ export class ScheduledRuns {
       // Its session was deleted after the agent got the message.
       const outcome: RunOutcome =
         request.state === "said"
-          ? { state: "cut", reason: cutText }
+          ? { state: "cut", reason: cutText, isForPeople: true }
           : { state: "failed", reason: request.reason ?? "" };
       return await this.#end(run, outcome);
     }
-    if (!schedule) return await this.#end(run, { state: "failed", reason: "The schedule was removed." });
+    if (!schedule)
+      return await this.#end(run, { state: "failed", reason: "The schedule was removed.", isForPeople: true });
     const sessionId = open?.hosted.session.sessionId ?? (await this.#create(schedule, run));
     await inbox.accept({
       sessionId,
@@ -228,7 +229,7 @@ export class ScheduledRuns {
     const say =
       outcome.state === "done"
         ? text.slice(0, maxAnswerLength).toWellFormed()
-        : formatFailure(schedule?.name ?? "", text);
+        : formatFailure(schedule?.name ?? "", outcome.isForPeople ? text : undefined);
     const usage = hosted && (await sumUsage(hosted.session.sessionManager, new Date(0)));
     const end: RunEnding = {
       state: outcome.state,

@@ -176,6 +176,17 @@ describe("the answer", () => {
     expect(opened.channel.textsTo()).toEqual(["News!"]);
   });
 
+  test("of a run that failed does not say what servers and files are called", async () => {
+    const clock = createFakeClock(startMs);
+    const opened = await openChannelGateway({ model: scriptedModel([]), options: { clock } });
+    await add(opened, { at: "1m", agent: "nobody", name: "News", conversation });
+    await clock.advance(minute);
+    await expect
+      .poll(() => opened.channel.textsTo())
+      .toEqual(['The run of the schedule "News" failed. Whoever runs me can see why.']);
+    expect((await waitForRuns(opened, 1))[0]).toMatchObject({ text: expect.stringContaining("nobody") });
+  });
+
   test("is sent once when the gateway ends between its two records", async () => {
     const model = scriptedModel([[text("News!")]]);
     const clock = createFakeClock(startMs);
