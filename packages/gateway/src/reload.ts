@@ -12,8 +12,8 @@ interface ReloadParts {
   getSettings: () => GatewaySettings;
   lanes: Pick<Lanes, "grant">;
   binding: Binding;
-  /** Takes changed accounts of channels. */
-  applyChannels: () => Promise<void>;
+  /** Takes changed accounts of channels, and resolves with their names. */
+  applyChannels: () => Promise<readonly string[]>;
   /** Called when the gateway shows another certificate than before. */
   onCertificate: (() => Promise<void>) | undefined;
 }
@@ -32,7 +32,9 @@ export async function reloadGateway(
 ): Promise<Reloaded> {
   const changed = await reloadSettings(settings, sessions);
   lanes.grant();
-  await applyChannels();
+  const accounts = await applyChannels();
+  // An account can have changed without its settings: another secret was stored, or it had failed.
+  if (!changed.includes("gateway")) changed.push(...accounts.map((name) => `gateway.channels.${name}`));
   const problems = settings.problems.map(formatFileProblem);
   const needsRestart = binding.listStaleSettings(getSettings());
   try {

@@ -1,6 +1,6 @@
 /** The accounts that are open, as the settings say. A change of one does not touch the others. */
 import type { Clock } from "@tau/ai";
-import { getErrorMessage } from "@tau/ai/internal";
+import { getErrorMessage, SerialQueue } from "@tau/ai/internal";
 import type { ChannelLog } from "../log-lines.ts";
 import type { GatewaySettings } from "../settings.ts";
 import { type AccountSettings, resolveAccountSettings } from "./account-settings.ts";
@@ -71,6 +71,8 @@ interface OpenAccount {
 export class ChannelAccounts {
   readonly #parts: AccountsParts;
   readonly #open = new Map<string, OpenAccount>();
+  /** Settings are taken one after the other, so that the last ones apply in the end. */
+  readonly #changes = new SerialQueue();
   #events: AccountEvents | undefined;
 
   constructor(parts: AccountsParts) {
@@ -98,10 +100,17 @@ export class ChannelAccounts {
     await this.apply(wanted);
   }
 
-  /** Opens, closes and opens again what differs from the settings or has another secret now. Resolves when what was closed has ended. */
-  async apply(wanted: GatewaySettings["channels"]): Promise<void> {
+  /**
+   * Opens, closes and opens again what differs from the settings or has another secret now. Resolves with the names of these accounts
+   * when what was closed has ended.
+   */
+  async apply(wanted: GatewaySettings["channels"]): Promise<string[]> {
+    return await this.#changes.add(() => this.#apply(wanted));
+  }
+
+  async #apply(wanted: GatewaySettings["channels"]): Promise<string[]> {
     const events = this.#events;
-    if (!events) return;
+    if (!events) return [];
     const next = new Map(Object.entries(wanted).map(([name, written]) => [name, resolveAccountSettings(written)]));
     const closed: string[] = [];
     for (const [accountId, account] of this.#open) {
@@ -113,9 +122,11 @@ export class ChannelAccounts {
       if (!isKept) closed.push(accountId);
     }
     await Promise.all(closed.map((accountId) => this.#close(accountId)));
-    for (const [accountId, settings] of next) {
-      if (settings.enabled && !this.#open.has(accountId)) this.#start(accountId, settings, events);
-    }
+    // All are closed meanwhile.
+    if (this.#events !== events) return closed;
+    const opened = [...next].filter(([accountId, { enabled }]) => enabled && !this.#open.has(accountId));
+    for (const [accountId, settings] of opened) this.#start(accountId, settings, events);
+    return [...new Set([...closed, ...opened.map(([accountId]) => accountId)])];
   }
 
   /** A secret that cannot be read now was not replaced. */
@@ -131,6 +142,7 @@ export class ChannelAccounts {
   async close(): Promise<void> {
     this.#events = undefined;
     await Promise.all([...this.#open.keys()].map((accountId) => this.#close(accountId)));
+    await this.#changes.whenIdle();
   }
 
   async #close(accountId: string): Promise<void> {

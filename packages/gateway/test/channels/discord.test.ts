@@ -588,7 +588,7 @@ test("an account that gives up shows why, and a reload tries it again", async ()
   expect(logged.filter((line) => line.includes("club failed"))).toHaveLength(1);
   token = discordToken;
   const client = await connectRaw(gateway.url, { token: gatewayToken });
-  await client.must("gateway.reload", {});
+  expect(await client.must("gateway.reload", {})).toMatchObject({ changed: ["gateway.channels.club"] });
   await expect.poll(() => gateway.parts.channels.list()[0]?.state).toBe("connected");
 });
 
