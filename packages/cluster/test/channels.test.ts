@@ -15,6 +15,8 @@ import { hasNats, startNats } from "./nats-servers.ts";
 const isLong = process.env["TAU_LONG"] === "1";
 const messageCount = isLong ? 1_000 : 40;
 const rounds = isLong ? 20 : 3;
+/** On a calm machine the account is taken over within 30 seconds; on a busy one the nodes alone take longer to start. */
+const maxWaitMs = 180_000;
 const people = ["p0", "p1", "p2", "p3"];
 const platform = join(import.meta.dirname, "../../gateway/test/channels/platform.mjs");
 
@@ -28,7 +30,7 @@ interface NodeProcess {
 describe.skipIf(!hasNats)("an account that two gateways of a cluster have", () => {
   test(
     "is connected by one of them at a time, and no message is answered twice, whatever happens to it",
-    { timeout: 600_000 },
+    { timeout: isLong ? 3_600_000 : 900_000 },
     async () => {
       const nats = await startNats();
       onTestFinished(nats.close);
@@ -75,10 +77,13 @@ describe.skipIf(!hasNats)("an account that two gateways of a cluster have", () =
         return channels[0]!.state === "connected";
       };
       const nodes = [await start("one"), await start("two")];
+      let longestMs = 0;
       for (let round = 0; round < rounds; round++) {
         const before = (await readSent()).length;
-        // More answers than before: somebody has the account, within 30 seconds.
-        await expect.poll(async () => (await readSent()).length, { timeout: 30_000 }).toBeGreaterThan(before + 4);
+        const beganMs = performance.now();
+        // More answers than before: somebody has the account.
+        await expect.poll(async () => (await readSent()).length, { timeout: maxWaitMs }).toBeGreaterThan(before + 4);
+        if (round > 0) longestMs = Math.max(longestMs, performance.now() - beganMs);
         const owns = await Promise.all(nodes.map(hasAccount));
         expect(owns.filter(Boolean).length).toBeLessThanOrEqual(1);
         const { channels } = await nodes[owns.indexOf(false)]!.client.must<{ channels: object[] }>("channels.list");
@@ -88,7 +93,7 @@ describe.skipIf(!hasNats)("an account that two gateways of a cluster have", () =
         if (round % 3 === 1) {
           // It finds out only afterwards that another node has the account.
           child.kill("SIGSTOP");
-          await expect.poll(() => hasAccount(nodes[1 - index]!), { timeout: 30_000 }).toBe(true);
+          await expect.poll(() => hasAccount(nodes[1 - index]!), { timeout: maxWaitMs }).toBe(true);
           child.kill("SIGCONT");
           continue;
         }
@@ -97,6 +102,7 @@ describe.skipIf(!hasNats)("an account that two gateways of a cluster have", () =
         children.delete(child);
         nodes[index] = await start(["one", "two"][index]!);
       }
+      if (isLong) console.log(JSON.stringify({ longestMs: Math.round(longestMs) }));
       const listMissing = async () => {
         await shared.refresh();
         const uncertain = [...shared.table.replies()].filter(({ state }) => state === "uncertain");
