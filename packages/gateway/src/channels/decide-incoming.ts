@@ -12,13 +12,18 @@ export type IncomingStep =
   | { readonly kind: "ignore"; readonly reason: string };
 
 interface IncomingFacts {
-  readonly message: Pick<IncomingMessage, "peer" | "isMentioned">;
+  readonly message: Pick<IncomingMessage, "peer" | "isMentioned" | "text" | "loadFiles">;
   readonly isPaired: boolean;
   readonly groups: GroupMode;
 }
 
 export function decideIncoming({ message, isPaired, groups }: IncomingFacts): IncomingStep {
-  if (message.peer.kind === "direct") return isPaired ? { kind: "answer" } : { kind: "offer_code" };
+  if (message.peer.kind === "direct") {
+    if (!isPaired) return { kind: "offer_code" };
+    // A sticker, or what the platform itself reports. In a group, to be named alone is a message.
+    const isEmpty = message.text.trim() === "" && !message.loadFiles;
+    return isEmpty ? { kind: "ignore", reason: "it has neither text nor files" } : { kind: "answer" };
+  }
   if (groups === "never") return { kind: "ignore", reason: "the account does not answer in groups" };
   if (groups === "mention" && !message.isMentioned)
     return { kind: "ignore", reason: "it does not mention the account" };
