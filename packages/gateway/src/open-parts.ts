@@ -36,7 +36,7 @@ import { listModels } from "./sessions/list-models.ts";
 import { type OpenDirectory, OpenSessions } from "./sessions/open-sessions.ts";
 import { openAnswered, resumeOpened } from "./sessions/resume-answered.ts";
 import { SessionIndex } from "./sessions/session-index.ts";
-import { StoredSessions } from "./sessions/stored-sessions.ts";
+import { StoredList } from "./sessions/stored-list.ts";
 import { SessionWatch } from "./sessions/session-watch.ts";
 import type { GatewaySettings } from "./settings.ts";
 import { Shares } from "./shares/shares.ts";
@@ -148,7 +148,7 @@ export async function openParts(
 
   const sessionStorage = cluster?.storage ?? options.storage;
   const sessionIndex = sessionStorage
-    ? new StoredSessions(sessionStorage)
+    ? new StoredList(sessionStorage, agentDir)
     : new SessionIndex({ agentDir, getSessionDir: () => settings.get().sessionDir });
   const reload = (open: OpenSessions) =>
     reloadGateway(

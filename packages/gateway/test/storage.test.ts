@@ -70,6 +70,54 @@ test("a message that waits when a gateway is stopped is said by the next one wit
   await expect.poll(() => second.gateway.parts.inbox.counts).toEqual({ waiting: 0, dead: 0 });
 });
 
+test("sessions of a storage are listed, named, switched to, deleted and restored, also by the next gateway", async () => {
+  const shared = storage();
+  const first = await open({ options: { storage: shared } });
+  const client = await connect(first);
+  const [own, other] = await Promise.all(
+    ["Own", "Other"].map(async (name) => {
+      const created = await client.must<{ sessionId: string }>("sessions.create", { cwd: first.workspace, name });
+      return created.sessionId;
+    }),
+  );
+  const at = (more: object) => ({ sessionId: own, ...more });
+  const listNames = async (from: typeof client, method: "sessions.list" | "session.list_sessions") => {
+    const { sessions } = await from.must<{ sessions: { name: string }[] }>(
+      method,
+      method === "sessions.list" ? {} : at({}),
+    );
+    return sessions.map(({ name }) => name).toSorted();
+  };
+  for (const isOpen of [true, false]) {
+    if (!isOpen) await client.must("sessions.close", { sessionId: other });
+    await client.must("session.rename_session", at({ session: other, name: `Renamed ${isOpen}` }));
+    expect(await listNames(client, "sessions.list")).toEqual(["Own", `Renamed ${isOpen}`]);
+    expect(await listNames(client, "session.list_sessions")).toEqual(["Own", `Renamed ${isOpen}`]);
+    const switched = await client.must("session.switch_session", at({ sessionPath: other!.slice(0, 13) }));
+    expect(switched).toEqual({ sessionId: other, cancelled: false });
+  }
+  expect(await client.must("session.delete_session", at({ session: other }))).toEqual({ id: other });
+  expect(await listNames(client, "sessions.list")).toEqual(["Own"]);
+  expect(await client.call("sessions.open", { sessionId: other })).toMatchObject({ error: { code: "not_found" } });
+  expect(await client.call("session.delete_session", at({ session: other }))).toMatchObject({
+    error: { code: "session_not_found" },
+  });
+  await first.gateway.stop();
+
+  const second = await open({ options: { storage: shared } });
+  const next = await connect(second);
+  expect(await listNames(next, "sessions.list")).toEqual(["Own"]);
+  // As the page does: the deleted session is the one that the command is for.
+  await next.must("session.restore_session", { sessionId: other, session: other });
+  expect(await listNames(next, "sessions.list")).toEqual(["Own", "Renamed false"]);
+  await next.must("session.delete_session", { sessionId: other, session: other });
+  await next.must("session.restore_session", at({ session: other!.slice(0, 13) }));
+  await next.must("sessions.open", { sessionId: other });
+  expect(await next.call("session.restore_session", at({ session: other }))).toMatchObject({
+    error: { code: "session_not_found" },
+  });
+});
+
 test("two gateways never share a storage", async () => {
   const shared = storage();
   const first = await open({ options: { storage: shared } });
@@ -80,8 +128,8 @@ test("two gateways never share a storage", async () => {
   await expect(openTestGateway({ options: { storage: shared } })).rejects.toMatchObject({ code: "unavailable" });
 });
 
-test("a search and a report of usage are refused where sessions are in a storage, because they need files", async () => {
-  const opened = await open({ model: scriptedModel([[text("Four.")]]), options: { storage: storage() } });
+test("a search is refused where sessions are in a storage, because it needs files", async () => {
+  const opened = await open({ options: { storage: storage() } });
   const client = await connect(opened);
   const { sessionId } = await client.must<{ sessionId: string }>("sessions.create", { cwd: opened.workspace });
   const refused = {
@@ -90,6 +138,23 @@ test("a search and a report of usage are refused where sessions are in a storage
   };
   expect(await client.call("sessions.search", { text: "two" })).toMatchObject(refused);
   expect(await client.call("session.search_sessions", { sessionId, text: "two" })).toMatchObject(refused);
-  expect(await client.call("usage.report")).toMatchObject(refused);
-  expect(await client.call("session.get_usage_report", { sessionId })).toMatchObject(refused);
+});
+
+test("what the sessions of a storage have used is reported, without those that were deleted", async () => {
+  const shared = storage();
+  const opened = await open({ model: scriptedModel([[text("Four.")], [text("Five.")]]), options: { storage: shared } });
+  const client = await connect(opened);
+  const create = async () => {
+    const { sessionId } = await client.must<{ sessionId: string }>("sessions.create", { cwd: opened.workspace });
+    await client.must("session.execute", { sessionId, prompt: "Two and two?" });
+    return sessionId;
+  };
+  const [sessionId, other] = [await create(), await create()];
+  const count = async () => {
+    const reports = [await client.must("usage.report"), await client.must("session.get_usage_report", { sessionId })];
+    return reports.map((report) => (report as { total: { requests: number } }).total.requests);
+  };
+  expect(await count()).toEqual([2, 2]);
+  await client.must("session.delete_session", { sessionId, session: other });
+  expect(await count()).toEqual([1, 1]);
 });

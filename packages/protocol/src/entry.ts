@@ -217,6 +217,8 @@ export const customTypes = {
   modelUsed: "tau.model_used",
   /** The leaf moved to the entry before this one. */
   navigated: "tau.navigated",
+  /** The session was deleted, or restored. `data` is `{ isDeleted }`. Only the last entry of a log says what applies. */
+  deleted: "tau.deleted",
   /** Text that neither the user nor the project wrote came in. `data` is `{ source, detail }`. */
   tainted: "tau.tainted",
 } as const;

@@ -1,11 +1,11 @@
 /** The commands of a session as methods. The host checks their parameters. */
 import { resolve } from "node:path";
-import { createSessionFrameRedactor, parseParams } from "@tau/harness/host";
+import { createSessionFrameRedactor, getStoredSessions, parseParams } from "@tau/harness/host";
 import {
   findSession,
   idInFileName,
   mustBeInSessionDirectory,
-  restoreSession,
+  type MovedSession,
   type SessionLookup,
   trashSession,
 } from "@tau/harness/session";
@@ -46,12 +46,12 @@ const before: { readonly [Name in CommandName]?: Before<Name> } = {
   },
   // A gateway shows no session, so it can delete each of them, also the one that the command is for.
   delete_session: async ({ parts }, open, { session }) => {
-    const { sessionId, path } = await findNamed(open, session);
+    const { sessionId, path, remove } = await findNamed(open, session);
     if (parts.sessions.find(sessionId)?.hosted.session.hasWork) {
       throw new GatewayError("busy", `The session ${sessionId} is running. Abort it before you delete it.`);
     }
     await parts.sessions.close(sessionId, "deleted");
-    const { id } = await trashSession(path);
+    const { id } = await remove();
     markMoved(parts, sessionId, path);
     return { id };
   },
@@ -152,15 +152,27 @@ const getLookup = ({ host, hosted: { session } }: OpenSession): SessionLookup =>
   directory: session.sessionManager.getSessionDir(),
 });
 
+interface NamedSession {
+  sessionId: string;
+  path: string;
+  /** Moves it to the trash. */
+  remove(): Promise<MovedSession>;
+}
+
 /** The session that a client names. A path has to be in a session directory: other files are none of its business. */
-async function findNamed(open: OpenSession, reference: string): Promise<{ sessionId: string; path: string }> {
+async function findNamed(open: OpenSession, reference: string): Promise<NamedSession> {
+  const stored = getStoredSessions(open.hosted.session);
+  if (stored) {
+    const { id, path } = await stored.find(reference);
+    return { sessionId: id, path, remove: () => stored.delete(id) };
+  }
   const lookup = getLookup(open);
   // Before anything is looked at: otherwise the answers would reveal which files there are.
   if (/[/\\]/.test(reference)) await mustBeInSessionDirectory(resolve(lookup.cwd, reference), lookup);
   const path = await findSession(reference, lookup);
   await mustBeInSessionDirectory(path, lookup);
   const info = await SessionManager.describe(path);
-  return { sessionId: info?.id ?? idInFileName(path), path };
+  return { sessionId: info?.id ?? idInFileName(path), path, remove: () => trashSession(path) };
 }
 
 /** The session that a client names, if it is open and not the one that it is named in. */
@@ -171,9 +183,7 @@ async function findOther({ sessions }: GatewayParts, open: OpenSession, referenc
 }
 
 async function restoreItself(parts: GatewayParts, sessionId: string) {
-  const { agentDir, sessionIndex, settings } = parts;
-  const directory = sessionIndex.findLastDirectory(sessionId) ?? settings.get().sessionDir;
-  const restored = await restoreSession(sessionId, { cwd: agentDir, agentDir, directory });
+  const restored = await parts.sessionIndex.restore(sessionId);
   markMoved(parts, restored.id, restored.path);
   return restored;
 }

@@ -13,7 +13,7 @@ import {
   type HostParams,
   type HostWatcher,
 } from "@tau/harness/host";
-import { getWorkingDirectory, isSessionId, type Storage } from "@tau/harness/session";
+import { getWorkingDirectory, isSessionId, type Storage, toSessionKey } from "@tau/harness/session";
 import type { SettingsManager } from "@tau/config/settings";
 import type { OpenSessionData } from "@tau/protocol/gateway";
 import type { Subscriptions } from "../bridge/subscriptions.ts";
@@ -182,7 +182,8 @@ export class OpenSessions {
       } catch (error) {
         await manager.close();
         // Nobody knows of it.
-        await rm(manager.getSessionFile() ?? "", { force: true });
+        if (storage) await storage.remove(toSessionKey(manager.id));
+        else await rm(manager.getSessionFile() ?? "", { force: true });
         throw error;
       }
     });

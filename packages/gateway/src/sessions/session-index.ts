@@ -9,7 +9,9 @@ import {
   filterSessions,
   idInFileName,
   isSessionFile,
+  type MovedSession,
   reportUsage,
+  restoreSession,
   type SessionInfo,
   type SessionManagerOptions,
   sessionsRoot,
@@ -78,9 +80,12 @@ export class SessionIndex implements SessionList {
     return this.#findDescribed(sessionId) ?? (await findByHeader(renamed, sessionId));
   }
 
-  findLastDirectory(sessionId: string): string | undefined {
+  /** It may have been in any directory, which is known if it was listed before. */
+  async restore(sessionId: string): Promise<MovedSession> {
+    const { agentDir, getSessionDir } = this.#options;
     const path = this.#findDescribed(sessionId);
-    return path === undefined ? undefined : dirname(path);
+    const directory = path === undefined ? getSessionDir() : dirname(path);
+    return await restoreSession(sessionId, { cwd: agentDir, agentDir, directory });
   }
 
   async list(options: SessionPageOptions): Promise<SessionPage> {

@@ -1,7 +1,7 @@
 /** Where a gateway finds the sessions that are not open. */
 import type { SessionManager } from "@tau/harness";
 import type { SearchOptions, SearchResult } from "@tau/harness/search";
-import type { ReportUsageOptions, SessionFilter, SessionManagerOptions } from "@tau/harness/session";
+import type { MovedSession, ReportUsageOptions, SessionFilter, SessionManagerOptions } from "@tau/harness/session";
 import type { UsageReportData } from "@tau/protocol";
 import type { PageOptions, SessionPage } from "./session-page.ts";
 
@@ -16,11 +16,11 @@ export interface SessionList {
   list(options: SessionPageOptions): Promise<SessionPage>;
   /** Searches messages. Throws `unavailable` if the sessions are not in files. */
   search(options: SearchOptions): Promise<SearchResult>;
-  /** Adds up what was used. Throws `unavailable` if the sessions are not in files. */
+  /** Adds up what was used. */
   reportUsage(options: UsageReportOptions): Promise<UsageReportData>;
   /** The file of a session was written. */
   markChanged(path: string): void;
-  /** Where a session was when it was listed last, whether it is still there or not. Undefined if that is not known. */
-  findLastDirectory(sessionId: string): string | undefined;
+  /** Takes a session out of the trash. Throws `session_not_found`. */
+  restore(sessionId: string): Promise<MovedSession>;
   close(): void;
 }

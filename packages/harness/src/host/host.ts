@@ -160,9 +160,14 @@ export class Host {
     });
   }
 
+  /** Undefined for a session that is not open here. */
+  find(sessionId: string): HostedSession | undefined {
+    return this.#hosted.get(sessionId);
+  }
+
   /** Throws `session_not_found` for a session that is not open here. */
   get(sessionId: string): HostedSession {
-    const hosted = this.#hosted.get(sessionId);
+    const hosted = this.find(sessionId);
     if (hosted) return hosted;
     throw new HarnessError("session_not_found", `The session ${JSON.stringify(sessionId)} is not open.`);
   }

@@ -6,6 +6,7 @@ export type { CommandOptions } from "./commands/command.ts";
 export { isLongCommand, parseParams } from "./commands/index.ts";
 export { formatNothingToCompact } from "../compaction/nothing-to-compact.ts";
 export { listFields, searchFields, toSearchOptions, usageReportFields } from "./commands/sessions.ts";
+export { getStoredSessions } from "./commands/named-session.ts";
 export { maxPageBytes } from "./commands/state.ts";
 export { getMessageText, toModelData, toSearchData, toSessionSummary } from "./data.ts";
 export {

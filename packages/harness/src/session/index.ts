@@ -113,6 +113,7 @@ export type { TranscriptMessage } from "./message-ids.ts";
 export { type LoadedSession, type NewSession, SessionManager, type SessionManagerOptions } from "./session-manager.ts";
 export { Session, type SummaryExtras } from "./session.ts";
 export { type MovedSession, removeSession, restoreSession, trashSession } from "./trash.ts";
+export { StoredSessions } from "./stored-sessions.ts";
 export { findLog, isStored, toSessionKey } from "./stored-session.ts";
 export { sumUsage } from "./usage-since.ts";
 export type { UnfinishedCall } from "./unfinished-calls.ts";

@@ -1,5 +1,5 @@
 /** Describes a session for a list. */
-import { closeAfter } from "@tau/ai/internal";
+import { closeAfter, isRecord } from "@tau/ai/internal";
 import type { LogStore } from "@tau/tools/storage";
 import { readName } from "./branch.ts";
 import { customTypes, type SessionEntry, type SessionHeader } from "./entry.ts";
@@ -30,6 +30,8 @@ export interface SessionInfo {
    * message that waits for an answer, because its run was cut, was ended, or is still in progress.
    */
   ending?: "cut" | "unanswered";
+  /** It is in the trash of its storage. Files have a directory for that. */
+  isDeleted?: true;
   /** How many problems of the file are known. A list does not read whole files, so there may be more. */
   problemCount?: number;
 }
@@ -53,6 +55,7 @@ async function describeLog(path: string, log: SessionLog): Promise<StoredInfo | 
   const [firstPrompt] = await log.read(table.rowsOfKind("user").slice(0, 1));
   const name = await readName(log);
   const ending = await readEnding(log);
+  const isDeleted = await readIsDeleted(log);
   const problemCount = log.problems.filter(({ kind }) => kind !== "newer_version").length;
   return {
     ...describeFile(path, header),
@@ -60,6 +63,7 @@ async function describeLog(path: string, log: SessionLog): Promise<StoredInfo | 
     firstMessage: formatFirstMessage(firstPrompt),
     ...(name !== undefined && { name }),
     ...(ending && { ending }),
+    ...(isDeleted && { isDeleted }),
     ...(problemCount > 0 && { problemCount }),
   };
 }
@@ -72,6 +76,14 @@ async function readEnding(log: SessionLog): Promise<SessionInfo["ending"]> {
   const [last, ...later] = await log.read([row, ...table.rowsOfKind("custom", row)]);
   if (later.some((entry) => entry.type === "custom" && entry.customType === customTypes.runEnded)) return "cut";
   return last && isUnanswered(last) ? "unanswered" : undefined;
+}
+
+/** Whether the session was deleted and not restored. */
+export async function readIsDeleted(log: SessionLog): Promise<boolean> {
+  const row = log.table.lastEntry();
+  const [last] = row >= 0 && log.table.kind(row) === "custom" ? await log.read([row]) : [];
+  if (last?.type !== "custom" || last.customType !== customTypes.deleted) return false;
+  return isRecord(last.data) && last.data["isDeleted"] === true;
 }
 
 /** Whether another session started it for a task. A fork has a parent too, and the point at which it left that. */

@@ -36,7 +36,7 @@ import { type TranscriptMessage, withIds } from "./message-ids.ts";
 import { notSession } from "./not-session.ts";
 import { recover } from "./recover.ts";
 import { checkSessionId, getSessionId, idInFileName, sessionDirectory, sessionsRoot } from "./session-directory.ts";
-import { describeSession, isChildSession, type SessionInfo } from "./session-info.ts";
+import { describeSession, isChildSession, readIsDeleted, type SessionInfo } from "./session-info.ts";
 import { readInitialState } from "./initial-state.ts";
 import { Session, type SessionParts } from "./session.ts";
 import { createWhole, findLog, isStored, toSessionKey } from "./stored-session.ts";
@@ -124,11 +124,15 @@ export class SessionManager extends Session {
     return await SessionManager.#open(resolved, store, createHeader(resolved, options));
   }
 
-  /** Opens the session with this id in a storage, as `open` does. Throws `session_not_found`. */
-  static async openStored(id: string, options: SessionManagerOptions & { storage: Storage }): Promise<SessionManager> {
+  /** Opens the session with this id in a storage, as `open` does; a deleted one only with `deleted`. Throws `session_not_found`. */
+  static async openStored(
+    id: string,
+    { deleted = false, ...options }: SessionManagerOptions & { storage: Storage; deleted?: boolean },
+  ): Promise<SessionManager> {
     const store = await findLog(options.storage, id);
-    if (store) return await SessionManager.#open(resolveOptions(options, undefined), store);
-    throw new HarnessError("session_not_found", `There is no session ${JSON.stringify(id)}.`);
+    if (!store) throw new HarnessError("session_not_found", `There is no session ${JSON.stringify(id)}.`);
+    const session = await SessionManager.#open(resolveOptions(options, undefined), store);
+    return deleted ? session : await session.#mustNotBeDeleted();
   }
 
   /** Opens the session with this id in a storage, or creates it. If several processes create it, the first to write wins. */
@@ -137,7 +141,8 @@ export class SessionManager extends Session {
     id: string,
     options: CreateOptions & { storage: Storage },
   ): Promise<SessionManager> {
-    return await SessionManager.#openNew(resolveOptions(options, undefined), { ...options, id, cwd });
+    const session = await SessionManager.#openNew(resolveOptions(options, undefined), { ...options, id, cwd });
+    return await session.#mustNotBeDeleted();
   }
 
   /** Opens the session of `cwd` that was used last, or creates one. Rejects if there are only some that cannot be read. */
@@ -333,7 +338,8 @@ export class SessionManager extends Session {
 
   /** Opens a session of the same directory, or of the same memory. Reads only what it needs. */
   async openSession(sessionId: string): Promise<SessionManager> {
-    return await SessionManager.#open(this.#options, await this.#findStore(sessionId));
+    const session = await SessionManager.#open(this.#options, await this.#findStore(sessionId));
+    return await session.#mustNotBeDeleted();
   }
 
   /** Opens a session as `openSession` does, and reads its branch. */
@@ -397,6 +403,15 @@ export class SessionManager extends Session {
     if (!store) return undefined;
     const parent = await SessionManager.#open({ ...this.#options, access: "read" }, store);
     return await closeAfter(parent, () => parent.#readBlob(name, seen));
+  }
+
+  async #mustNotBeDeleted(): Promise<this> {
+    if (!(await readIsDeleted(this.#log))) return this;
+    await this.close();
+    throw new HarnessError(
+      "session_not_found",
+      `The session ${JSON.stringify(this.id)} was deleted. Restore it first.`,
+    );
   }
 
   async #branchOff(entryId: string, options: ResolvedOptions = this.#options): Promise<SessionManager> {

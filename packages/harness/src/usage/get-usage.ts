@@ -4,17 +4,19 @@ import { systemClock, systemIds } from "@tau/ai";
 import type { UsageGroup, UsageReport } from "@tau/protocol";
 import { nodeFileSystem } from "@tau/tools/platform";
 import { orUndefined } from "@tau/tools/durable";
-import { listNames } from "@tau/tools/storage";
+import { listNames, type Storage } from "@tau/tools/storage";
 import type { StoragePorts } from "../session/file-storage.ts";
 import { isSessionFile, sessionsRoot } from "../session/session-directory.ts";
 import { groupUsage } from "./group-usage.ts";
-import { readUsage } from "./read-usage.ts";
+import { readStoredUsage, readUsage } from "./read-usage.ts";
 
 export interface GetUsageOptions extends Partial<StoragePorts> {
   /** Sessions of all working directories in this directory of the user. */
   agentDir: string;
   /** A further directory of sessions, such as that of the setting `sessionDir`. */
   sessionDir?: string;
+  /** Where the sessions are instead of these directories. */
+  storage?: Storage;
   by: UsageGroup;
   /** The first and the last local day that count, such as `2026-03-01`. */
   since?: string;
@@ -28,6 +30,7 @@ export interface GetUsageOptions extends Partial<StoragePorts> {
 export async function getUsage({
   agentDir,
   sessionDir,
+  storage,
   signal,
   onRead,
   fileSystem = nodeFileSystem,
@@ -35,6 +38,8 @@ export async function getUsage({
   ids = systemIds,
   ...filter
 }: GetUsageOptions): Promise<UsageReport> {
+  const options = { ...(signal && { signal }), ...(onRead && { onRead }) };
+  if (storage) return groupUsage(await readStoredUsage(storage, options), filter);
   const ports = { fileSystem, clock, ids };
   const root = sessionsRoot(agentDir);
   const directories = (await orUndefined(listNames(fileSystem, root)))?.map((name) => join(root, name)) ?? [];
@@ -45,6 +50,5 @@ export async function getUsage({
     const names = (await orUndefined(listNames(fileSystem, directory))) ?? [];
     for (const name of names) if (isSessionFile(name)) paths.push(join(directory, name));
   }
-  const options = { ...(signal && { signal }), ...(onRead && { onRead }) };
   return groupUsage(await readUsage(paths, ports, options), filter);
 }

@@ -6,11 +6,12 @@ import type { Stats } from "node:fs";
 import { basename, dirname, join } from "node:path";
 import { asRecord, closeAfter, tryParseJson } from "@tau/ai/internal";
 import { HarnessError } from "@tau/protocol";
-import { createFileStore } from "@tau/tools/storage";
+import { createFileStore, type LogStore, type Storage } from "@tau/tools/storage";
 import { lookAt, systemCode } from "@tau/tools/platform";
 import { orUndefined, readWhole, writeWhole } from "@tau/tools/durable";
 import type { StoragePorts } from "../session/file-storage.ts";
 import { SessionLog } from "../session/log.ts";
+import { readIsDeleted } from "../session/session-info.ts";
 import { UsageCounter } from "./count-usage.ts";
 import type { SessionUsage } from "./group-usage.ts";
 
@@ -70,7 +71,7 @@ async function readDirectory(
       continue;
     }
     onRead?.();
-    const usage = await readLog(path, ports);
+    const usage = await readLog(createFileStore({ path, ...ports }));
     if (!usage) continue;
     current.set(name, { stamp, usage });
     hasNew = true;
@@ -81,9 +82,31 @@ async function readDirectory(
 
 const formatStamp = ({ size, mtimeMs, ino }: Stats) => `${ino}:${size}:${mtimeMs}`;
 
-async function readLog(path: string, ports: StoragePorts): Promise<SessionUsage | undefined> {
+/** Each process reads the logs of a storage once. */
+const storedUsages = new WeakMap<Storage, ReadonlyMap<string, CachedUsage>>();
+
+/** Sessions that are deleted, or cannot be read, are left out. */
+export async function readStoredUsage(
+  storage: Storage,
+  { signal, onRead }: UsageOptions = {},
+): Promise<SessionUsage[]> {
+  const known = storedUsages.get(storage);
+  const current = new Map<string, CachedUsage>();
+  for (const { key, size, modifiedMs } of await storage.list("session")) {
+    signal?.throwIfAborted();
+    const stamp = `${getFormat()} ${size}:${modifiedMs}`;
+    const cached = known?.get(key);
+    if (!cached || cached.stamp !== stamp) onRead?.();
+    const usage = cached?.stamp === stamp ? cached.usage : await readLog(await storage.open(key));
+    if (usage) current.set(key, { stamp, usage });
+  }
+  storedUsages.set(storage, current);
+  return [...current.values()].map(({ usage }) => usage);
+}
+
+async function readLog(store: LogStore): Promise<SessionUsage | undefined> {
   try {
-    const log = await SessionLog.open({ store: createFileStore({ path, ...ports }), access: "read" });
+    const log = await SessionLog.open({ store, access: "read" });
     return await closeAfter(log, () => log.retryIfReloaded(() => countLog(log)));
   } catch (error) {
     if (systemCode(error) === undefined && !(error instanceof HarnessError)) throw error;
@@ -91,7 +114,8 @@ async function readLog(path: string, ports: StoragePorts): Promise<SessionUsage 
   }
 }
 
-async function countLog(log: SessionLog): Promise<SessionUsage> {
+async function countLog(log: SessionLog): Promise<SessionUsage | undefined> {
+  if (await readIsDeleted(log)) return undefined;
   const header = await log.header();
   const counter = new UsageCounter(header);
   const { table } = log;

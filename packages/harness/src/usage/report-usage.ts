@@ -36,10 +36,10 @@ export async function reportUsage({
 async function readLimits(
   limits: CostLimits,
   nowMs: number,
-  { agentDir, clock, ids = systemIds }: Pick<GetUsageOptions, "agentDir" | "clock" | "ids">,
+  { agentDir, storage, clock, ids = systemIds }: Pick<GetUsageOptions, "agentDir" | "storage" | "clock" | "ids">,
 ): Promise<UsageLimit[]> {
   if (limits.day === undefined && limits.month === undefined) return [];
-  const state = await readCostLedger(createRecordFiles({ agentDir, ids, ...withoutUndefined({ clock }) }));
+  const state = await readCostLedger(storage ?? createRecordFiles({ agentDir, ids, ...withoutUndefined({ clock }) }));
   return listUses(state, limits, { nowMs, today: shiftDay(nowMs, 0) }).map((use) => ({
     ...use,
     left: Math.max(0, use.limit - use.spent - use.reserved),

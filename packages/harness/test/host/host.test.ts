@@ -2,11 +2,14 @@ import { scriptedModel } from "@tau/ai/testing";
 import { mkdtemp, rm, symlink } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { expect, onTestFinished, test } from "vitest";
+import { describe, expect, onTestFinished, test } from "vitest";
 import type { AgentSession } from "../../src/agent-session/agent-session.ts";
-import { createHost } from "../../src/host/host.ts";
+import { createHost, type HostParams } from "../../src/host/host.ts";
+import { createFileStorage } from "../../src/session/file-storage.ts";
 import { SessionManager } from "../../src/session/session-manager.ts";
+import { StoredSessions } from "../../src/session/stored-sessions.ts";
 import { trashSession } from "../../src/session/trash.ts";
+import { createMemoryStorage, type Storage } from "@tau/tools/storage";
 import { SettingsManager } from "@tau/config/settings";
 
 async function openHost() {
@@ -46,6 +49,105 @@ test("a tenant does not see what other sessions have used", async () => {
   onTestFinished(() => host.dispose());
   const report = host.execute(await host.create(), { type: "get_usage_report" });
   await expect(report).rejects.toMatchObject({ code: "denied" });
+});
+
+describe("sessions of a storage", () => {
+  async function openStored(storage: Storage, params: Partial<HostParams> = {}) {
+    const directory = await mkdtemp(join(tmpdir(), "tau-host-"));
+    onTestFinished(() => rm(directory, { recursive: true, force: true, maxRetries: 10 }));
+    const model = scriptedModel([]);
+    onTestFinished(() => model.dispose());
+    const settingsManager = SettingsManager.inMemory({});
+    const host = createHost({ agentDir: directory, params: { cwd: "/", model, settingsManager, storage, ...params } });
+    onTestFinished(() => host.dispose());
+    const create = async (name: string) => {
+      const id = await host.create();
+      await host.execute(id, { type: "set_session_name", name });
+      return id;
+    };
+    const list = async (sessionId: string, more: object = {}) => {
+      const { sessions } = await host.execute(sessionId, { type: "list_sessions", ...more });
+      return sessions.map(({ name }) => name).toSorted();
+    };
+    return { host, create, list };
+  }
+
+  test("are listed, named, switched to, deleted and restored by the commands, and only those that are not open", async () => {
+    const { host, create, list } = await openStored(createMemoryStorage());
+    const [own, other] = [await create("Own"), await create("Other")];
+    expect(await list(own)).toEqual(["Other", "Own"]);
+    expect(await list(own, { query: "oth" })).toEqual(["Other"]);
+    const page = await host.execute(own, { type: "list_sessions", limit: 1 });
+    expect(await list(own, { limit: 1, cursor: page.cursor })).toHaveLength(1);
+    for (const session of [own, other]) {
+      const deleted = host.execute(own, { type: "delete_session", session });
+      await expect(deleted).rejects.toMatchObject({ code: "busy" });
+    }
+    await host.execute(own, { type: "rename_session", session: other, name: "Open" });
+    expect(host.get(other).view.log.name).toBe("Open");
+    await host.close(other);
+    await host.execute(own, { type: "rename_session", session: other, name: "Closed" });
+    expect(await host.execute(own, { type: "delete_session", session: other.slice(0, 13) })).toEqual({ id: other });
+    expect(await list(own)).toEqual(["Own"]);
+    for (const type of ["delete_session", "rename_session"] as const)
+      await expect(host.execute(own, { type, session: other, name: "x" })).rejects.toMatchObject({
+        code: "session_not_found",
+      });
+    await expect(host.execute(own, { type: "switch_session", sessionPath: other })).rejects.toMatchObject({
+      code: "session_not_found",
+    });
+    expect(await host.execute(own, { type: "restore_session", session: other })).toMatchObject({ id: other });
+    expect(await list(own)).toEqual(["Closed", "Own"]);
+    expect(await host.execute(own, { type: "switch_session", sessionPath: other })).toEqual({
+      sessionId: other,
+      cancelled: false,
+    });
+    expect(host.get(other).view.log.name).toBe("Closed");
+  });
+
+  test("are not deleted while another process writes them, and a deleted one is not opened by any way", async () => {
+    const storage = createMemoryStorage();
+    const sessions = new StoredSessions(storage);
+    const writer = await SessionManager.continueStored("/", "busy", { storage });
+    await writer.appendMessage({ role: "user", content: "Hello.", timestamp: 1 });
+    await expect(sessions.delete("busy")).rejects.toMatchObject({ code: "read_only" });
+    await expect(sessions.rename("busy", "x")).rejects.toMatchObject({ code: "read_only" });
+    await writer.close();
+    await sessions.delete("busy");
+    expect([await sessions.has("busy"), await sessions.list()]).toEqual([false, []]);
+    const gone = { code: "session_not_found", message: expect.stringContaining("Restore it first") };
+    await expect(SessionManager.continueStored("/", "busy", { storage })).rejects.toMatchObject(gone);
+    await expect(sessions.open("busy")).rejects.toMatchObject(gone);
+    const beside = await SessionManager.create("/", undefined, { storage });
+    await expect(beside.openSession("busy")).rejects.toMatchObject(gone);
+    expect(await sessions.list({ deleted: true })).toMatchObject([{ id: "busy", isDeleted: true, messageCount: 1 }]);
+    await sessions.restore("bu");
+    const again = await sessions.open("busy");
+    expect((await again.buildContext()).messages).toMatchObject([{ role: "user", content: "Hello." }]);
+    await again.close();
+    expect(await storage.remove("session/busy")).toEqual({ kind: "removed" });
+  });
+
+  test("go to the trash of their directory where the storage is files", async () => {
+    const directory = await mkdtemp(join(tmpdir(), "tau-host-"));
+    onTestFinished(() => rm(directory, { recursive: true, force: true, maxRetries: 10 }));
+    const storage = createFileStorage({ directory });
+    const manager = await SessionManager.continueStored("/", "one", { storage });
+    await manager.appendSessionInfo("One");
+    await manager.close();
+    const sessions = new StoredSessions(storage);
+    expect((await sessions.delete("one")).path).toMatch(/\/trash\//);
+    expect(await sessions.list()).toEqual([]);
+    await sessions.restore("one");
+    expect(await sessions.list()).toMatchObject([{ id: "one", name: "One" }]);
+  });
+
+  test("are not shown to a tenant", async () => {
+    const { host } = await openStored(createMemoryStorage(), { isolation: "tenant" });
+    const sessionId = await host.create();
+    const listing = host.execute(sessionId, { type: "list_sessions", all: true });
+    await expect(listing).rejects.toMatchObject({ code: "denied" });
+  });
 });
 
 test("a session that is opened twice at the same time is opened once, and the other log is closed", async () => {

@@ -13,6 +13,8 @@ interface CommandHost {
   readonly agentDir: string;
   readonly ids: Ids;
   get(sessionId: string): HostedSession;
+  /** Undefined if it is not open. */
+  find(sessionId: string): HostedSession | undefined;
   findOpen(path: string): Promise<HostedSession | undefined>;
   openLike(sessionId: string, sessionManager: SessionManager, reason?: StartReason): Promise<string>;
   fork(sessionId: string, entryId: string): Promise<string>;

@@ -6,12 +6,12 @@ import { type CommandParams, HarnessError, type SearchParams, usageGroups } from
 import { unlessMissing } from "@tau/tools/platform";
 import type { AgentSession } from "../../agent-session/agent-session.ts";
 import { decimal, flag, nonEmptyText, nullable, oneOf, optional, text, wholeNumber } from "@tau/config/fields";
-import { findSession, mustBeInSessionDirectory } from "../../session/find-session.ts";
+import { mustBeInSessionDirectory } from "../../session/find-session.ts";
 import { filterSessions } from "../../session/filter-sessions.ts";
 import { readOnlyError } from "../../session/read-only.ts";
 import { sessionDirectory } from "../../session/session-directory.ts";
 import { SessionManager } from "../../session/session-manager.ts";
-import { restoreSession, trashSession } from "../../session/trash.ts";
+import { restoreSession } from "../../session/trash.ts";
 import { getUserText, toSearchData, toSessionSummary } from "../data.ts";
 import { unknownEntry } from "../errors.ts";
 import { isCancelled } from "../extension-host.ts";
@@ -23,6 +23,7 @@ import {
   type SomeCommands,
   longCommand,
 } from "./command.ts";
+import { findNamed, getStoredSessions } from "./named-session.ts";
 
 /** Fields of the commands that list sessions. */
 export const listFields = {
@@ -119,28 +120,29 @@ export const sessionCommands = {
   search_sessions: longCommand({ ...searchFields, all: optional(flag) }, searchMessages),
   get_usage_report: longCommand(usageReportFields, reportUsed),
   rename_session: command({ session: nonEmptyText, name: nonEmptyText }, async (context, { session, name }) => {
-    const path = await findPath(context, session);
-    const open = await context.host.findOpen(path);
+    const named = await findNamed(context, session);
+    const open = await named.findOpen();
     if (open) return void (await open.session.sessionManager.appendSessionInfo(name.trim()));
-    await mustBeInSessionDirectory(path, getLookup(context));
-    const manager = await SessionManager.open(path, { agentDir: context.host.agentDir });
+    await named.mustBeOwn();
+    const manager = await named.open({ agentDir: context.host.agentDir });
     await closeAfter(manager, () => manager.appendSessionInfo(name.trim()));
   }),
   delete_session: command({ session: nonEmptyText }, async (context, { session }) => {
-    const path = await findPath(context, session);
-    const open = await context.host.findOpen(path);
+    const named = await findNamed(context, session);
+    const open = await named.findOpen();
     if (open === context.hosted) {
       throw new HarnessError("busy", "The session is open here. Switch to another one before you delete it.");
     }
     if (open)
       throw new HarnessError("busy", "The session is open for another client. Close it there before you delete it.");
-    await mustBeInSessionDirectory(path, getLookup(context));
-    const { id } = await trashSession(path);
+    await named.mustBeOwn();
+    const { id } = await named.delete();
     return { id };
   }),
-  restore_session: command({ session: nonEmptyText }, (context, { session }) =>
-    restoreSession(session, getLookup(context)),
-  ),
+  restore_session: command({ session: nonEmptyText }, async (context, { session }) => {
+    const stored = getStoredSessions(context.session);
+    return stored ? await stored.restore(session) : await restoreSession(session, getLookup(context));
+  }),
 } satisfies SomeCommands;
 
 const maxListed = 100;
@@ -158,9 +160,10 @@ async function listSessions(
   }: CommandParams<"list_sessions">,
 ) {
   const { agentDir } = host;
+  const stored = getStoredSessions(session);
   const directory = session.sessionManager.getSessionDir();
   const pageSize = Math.min(limit, maxListed);
-  const isPlain = query.trim() === "" && !named && sort === "modified" && (all || directory !== undefined);
+  const isPlain = !stored && query.trim() === "" && !named && sort === "modified" && (all || directory !== undefined);
   const recent = isPlain
     ? await SessionManager.listLastUsed({
         agentDir,
@@ -171,9 +174,11 @@ async function listSessions(
       })
     : undefined;
   if (recent) return { sessions: recent.map(toSessionSummary), cursor: recent.at(-1)!.id };
-  const sessions = all
-    ? await SessionManager.listAll({ agentDir })
-    : await SessionManager.list(session.cwd, directory, { agentDir });
+  const sessions = stored
+    ? (await stored.list()).filter(({ cwd }) => all || cwd === "" || cwd === session.cwd)
+    : all
+      ? await SessionManager.listAll({ agentDir })
+      : await SessionManager.list(session.cwd, directory, { agentDir });
   const matching = filterSessions(sessions, { query, named, children, sort });
   const start = cursor === undefined ? 0 : matching.findIndex(({ id }) => id === cursor) + 1;
   if (cursor !== undefined && start === 0) {
@@ -211,12 +216,11 @@ async function reportUsed({ host, session }: CommandContext, params: CommandPara
   if (session.isTenant)
     throw new HarnessError("denied", 'A session with isolation "tenant" does not see what other sessions have used.');
   const sessionDir = manager.getSessionDir();
-  if (manager.customStorage && sessionDir === undefined)
-    throw new HarnessError("unavailable", "Only sessions in files are counted, and these are in another storage.");
+  const storage = sessionDir === undefined ? manager.customStorage : undefined;
   const { reportUsage } = await import("../../usage/report-usage.ts");
   const { day, month } = settings.budgets;
   const limits = { day: day.cost, month: month.cost };
-  return await reportUsage({ agentDir, limits, ...params, ...withoutUndefined({ sessionDir }) });
+  return await reportUsage({ agentDir, limits, ...params, ...withoutUndefined({ sessionDir, storage }) });
 }
 
 /** Checks the times of a search, which arrive as texts. */
@@ -226,9 +230,6 @@ export function toSearchOptions({ since, until, limit = 20, ...params }: SearchP
     throw new HarnessError("invalid_input", "`since` and `until` are times in ISO 8601, such as 2026-11-19T14:00:00Z.");
   return { ...params, ...withoutUndefined({ sinceMs, untilMs }), limit: Math.min(limit, maxListed) };
 }
-
-const findPath = (context: CommandContext, reference: string): Promise<string> =>
-  findSession(reference, getLookup(context));
 
 /** A new session with the branch up to an entry; before the first entry it is empty. */
 async function openBefore(context: CommandContext, parentId: string | null): Promise<string> {
@@ -281,28 +282,29 @@ async function switchSession(context: CommandContext, reference: string) {
   const { host, hosted, session } = context;
   const newPath = await findNewPath(context, reference);
   if (newPath !== undefined) return await beginSession(context, newPath);
-  const path = await findPath(context, reference);
-  const open = await host.findOpen(path);
+  const named = await findNamed(context, reference);
+  const open = await named.findOpen();
   if (open === hosted) return { ...stay(session), cancelled: false };
-  const event = { type: "session_before_switch", reason: "resume", targetSessionFile: path } as const;
+  const target = withoutUndefined({ targetSessionFile: named.file });
+  const event = { type: "session_before_switch", reason: "resume", ...target } as const;
   if (await isCancelled(session, event)) return stay(session);
   const shown = open && { sessionId: open.session.sessionId, cancelled: false };
   if (shown && open.session.readOnly?.reason !== "held") return shown;
-  const manager = await SessionManager.open(path, { agentDir: host.agentDir, durability: session.settings.durability });
+  const manager = await named.open({ agentDir: host.agentDir, durability: session.settings.durability });
   const { readOnly } = manager;
   if (readOnly?.reason === "held") {
     await manager.close();
     if (shown) return shown;
-    throw readOnlyError(path, readOnly);
+    throw readOnlyError(named.name, readOnly);
   }
   // The other process has let it go, and what is open here cannot be written.
   if (shown) await host.close(shown.sessionId, { reason: "resume" });
   return { sessionId: await host.openLike(session.sessionId, manager), cancelled: false };
 }
 
-/** The path of a session file that does not exist yet. Undefined for one that does, and for ids. */
+/** The path of a session file that does not exist yet. Undefined for one that does, for ids, and where sessions are in a storage. */
 async function findNewPath({ session }: CommandContext, reference: string): Promise<string | undefined> {
-  if (!reference.endsWith(".jsonl")) return undefined;
+  if (!reference.endsWith(".jsonl") || getStoredSessions(session)) return undefined;
   const path = resolve(session.cwd, reference);
   return (await unlessMissing(stat(path))) === undefined ? path : undefined;
 }
