@@ -17,7 +17,8 @@ import { openChannelParts } from "./channels/open-channel-parts.ts";
 import { commandCallName } from "./channels/run-chat-command.ts";
 import { acceptAnywhere } from "./http/accept-anywhere.ts";
 import { McpClients } from "./http/mcp-clients.ts";
-import { SessionKeyFile } from "./http/session-keys.ts";
+import { KeptSessionKeys } from "./http/session-keys.ts";
+import { createStoredTexts, createTextFiles } from "./kept-text.ts";
 import { createAfterCrash } from "./inbox/after-crash.ts";
 import { Inbox } from "./inbox/inbox.ts";
 import { noticeGivenUp, sendGivenUp } from "./inbox/report-given-up.ts";
@@ -109,7 +110,11 @@ export async function openParts(
   closers.add(() => stores.close());
   const { inboxStore: store, runs } = stores;
 
-  const devices = await openDevices({ agentDir, clock, ids, log });
+  const { storage } = options;
+  const openText = storage
+    ? createStoredTexts(storage, clock)
+    : createTextFiles(getGatewayFiles(agentDir).directory, ids);
+  const devices = await openDevices({ agentDir, clock, ids, log, ...(storage && { storage }) });
   const guesses = new Guesses(clock, log);
   const pairing = new Pairing({ devices, guesses, clock, ids, log });
 
@@ -122,12 +127,15 @@ export async function openParts(
   });
   closers.add(() => waitingSessions.close());
 
+  const sessionStorage = cluster?.storage ?? storage;
   const channelParts = openChannelParts({
     agentDir,
     settings,
     types: options.channelTypes,
     extensions: options.extensions,
     store: stores.channels,
+    openText,
+    keepsPeersInStore: sessionStorage !== undefined,
     isShared: cluster !== undefined,
     getSettings,
     clock,
@@ -146,7 +154,6 @@ export async function openParts(
     log,
   });
 
-  const sessionStorage = cluster?.storage ?? options.storage;
   const sessionIndex = sessionStorage
     ? new StoredList(sessionStorage, agentDir)
     : new SessionIndex({ agentDir, getSessionDir: () => settings.get().sessionDir });
@@ -277,9 +284,8 @@ export async function openParts(
     schedules,
     sessionKeys:
       cluster?.sessionKeys ??
-      new SessionKeyFile({
-        directory: getGatewayFiles(agentDir).directory,
-        ids,
+      new KeptSessionKeys({
+        text: openText("session-keys"),
         hasSession: (sessionId) => sessionIndex.has(sessionId),
       }),
     shares,

@@ -37,13 +37,23 @@ const fields = { version, devices: list(object({ ...shared, publicKey: nonEmptyT
 const firstFields = { version, devices: list(object({ ...shared, token: nonEmptyText })) };
 
 /** The content of the file. */
-interface DeviceList {
+export interface DeviceList {
   readonly devices: readonly Device[];
   /** The account's own token, in a file of the first version. Writing the file again removes it. */
   readonly oldToken?: string;
 }
 
-export class DeviceFile {
+/** Where the devices are kept. */
+export interface DeviceStore {
+  /** The file that somebody else may change. Undefined if there is none. */
+  readonly path: string | undefined;
+  /** Returns the present list, in some microseconds. Throws `unavailable` if it must not be used. */
+  read(): DeviceList;
+  /** No other process changes it meanwhile. It is durable when this resolves. Throws `unavailable` if it cannot be. */
+  change(update: (list: DeviceList) => Promise<readonly Device[]> | readonly Device[]): Promise<void>;
+}
+
+export class DeviceFile implements DeviceStore {
   readonly path: string;
   readonly #ports: DeviceFilePorts;
   #mark = "";
@@ -54,16 +64,14 @@ export class DeviceFile {
     this.#ports = ports;
   }
 
-  /** Returns the present content of the file, in some microseconds. Throws `unavailable` for a file that must not be used. */
   read(): DeviceList {
     const mark = getMark(this.path);
     if (mark === this.#mark) return this.#list;
-    this.#list = mark === "" ? { devices: [] } : parseDevices(this.path);
+    this.#list = mark === "" ? { devices: [] } : parseDevices(this.path, readSecretFile(this.path) ?? "");
     this.#mark = mark;
     return this.#list;
   }
 
-  /** No other process changes it meanwhile. It is on the disk when this resolves. Throws `unavailable` if it cannot be. */
   async change(update: (list: DeviceList) => Promise<readonly Device[]> | readonly Device[]): Promise<void> {
     const { path } = this;
     // A link is refused before anything is written through it.
@@ -71,8 +79,7 @@ export class DeviceFile {
     const write = () =>
       withFileLease(path, { fileSystem: nodeFileSystem, ...this.#ports }, async () => {
         const devices = await update(this.read());
-        const bytes = Buffer.from(`${JSON.stringify({ version: 2, devices }, null, 2)}\n`);
-        await writeWhole(nodeFileSystem, { path, bytes, ids: this.#ports.ids });
+        await writeWhole(nodeFileSystem, { path, bytes: formatDevices(devices), ids: this.#ports.ids });
       });
     try {
       await namingFile(path, write);
@@ -91,8 +98,12 @@ function getMark(path: string): string {
   return stats ? `${stats.ino} ${stats.size} ${stats.mtimeNs} ${stats.ctimeNs}` : "";
 }
 
-function parseDevices(path: string): DeviceList {
-  const value = tryParseJson(readSecretFile(path) ?? "");
+export const formatDevices = (devices: readonly Device[]): Buffer =>
+  Buffer.from(`${JSON.stringify({ version: 2, devices }, null, 2)}\n`);
+
+/** Throws `unavailable` for a text that is damaged. `name` says where it is. */
+export function parseDevices(name: string, content: string): DeviceList {
+  const value = tryParseJson(content);
   const parsed = parseFields(fields, value);
   if (parsed.kind === "parsed" && parsed.values.devices.every(({ publicKey }) => isPublicKey(publicKey))) {
     return { devices: parsed.values.devices };
@@ -105,7 +116,7 @@ function parseDevices(path: string): DeviceList {
   }
   // What is wrong is not quoted: it may be a token.
   const advice = "Remove it to begin anew; then all devices have to be paired again.";
-  throw new GatewayError("unavailable", `${path} is damaged, so nobody can be let in. ${advice}`);
+  throw new GatewayError("unavailable", `${name} is damaged, so nobody can be let in. ${advice}`);
 }
 
 /** Undefined if there is none. Throws `unavailable` for a file that must not be used. */

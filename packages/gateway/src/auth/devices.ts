@@ -5,8 +5,10 @@ import { watchFiles } from "@tau/config/settings";
 import { type DeviceData, gatewayScopes, type GatewayScope } from "@tau/protocol/gateway";
 import { getGatewayFiles, ownDeviceId } from "@tau/protocol/node";
 import { nodeFileSystem } from "@tau/tools/platform";
+import type { Storage } from "@tau/harness/session";
 import { openGatewayDirectory } from "../life/gateway-directory.ts";
-import { type Device, DeviceFile, type DeviceFilePorts, readSecretFile } from "./device-file.ts";
+import { type Device, DeviceFile, type DeviceFilePorts, type DeviceStore, readSecretFile } from "./device-file.ts";
+import { StoredDevices } from "./stored-devices.ts";
 import { createToken, isProof, minTokenLength, toPublicKey } from "./token.ts";
 
 export type { Device } from "./device-file.ts";
@@ -17,19 +19,24 @@ export interface NewDevice extends Device {
 }
 
 interface DevicesOptions extends DeviceFilePorts {
+  /** The token of the account is a file in it, whatever the storage: it is for the other programs of this machine. */
   agentDir: string;
+  /** Where devices are kept. Default: a file in `agentDir`. */
+  storage?: Storage;
   /** Called with what keeps the file from being read while the gateway runs. */
   log: (line: string) => void;
 }
 
 /**
- * Opens the file. If there is none, it is made, with a new token for the gateway's own account. Tokens in a file of the first
+ * Opens the file, or what a storage has. If there is none, it is made, with a new token for the gateway's own account. Tokens in a file of the first
  * version are replaced by the public halves of their keys, and stay valid.
  */
 export async function openDevices(options: DevicesOptions): Promise<Devices> {
-  const { agentDir } = options;
+  const { agentDir, storage, clock } = options;
   await openGatewayDirectory(agentDir);
-  const file = new DeviceFile(getGatewayFiles(agentDir).devices, options);
+  const file = storage
+    ? await StoredDevices.open({ storage, clock })
+    : new DeviceFile(getGatewayFiles(agentDir).devices, options);
   if (!isWhole(file, agentDir)) {
     await file.change(async ({ devices, oldToken }) => {
       const token = readOwnToken(agentDir) ?? oldToken ?? createToken();
@@ -40,7 +47,7 @@ export async function openDevices(options: DevicesOptions): Promise<Devices> {
 }
 
 /** Whether the account has its token, the devices have its public half, and no file has anything else that is secret. */
-function isWhole(file: DeviceFile, agentDir: string): boolean {
+function isWhole(file: DeviceStore, agentDir: string): boolean {
   const { devices, oldToken } = file.read();
   const token = readOwnToken(agentDir);
   const own = devices.find(({ id }) => id === ownDeviceId);
@@ -70,7 +77,7 @@ async function keepOwnToken(token: string, { agentDir, clock, ids }: DevicesOpti
 const nobodysKey = toPublicKey(createToken());
 
 export class Devices {
-  readonly #file: DeviceFile;
+  readonly #file: DeviceStore;
   readonly #options: DevicesOptions;
   readonly #removed: Listeners<string>;
   /** By id; the time is the clock's. */
@@ -80,7 +87,7 @@ export class Devices {
   #known: ReadonlyMap<string, Device>;
   #problem: string | undefined;
 
-  constructor(file: DeviceFile, options: DevicesOptions) {
+  constructor(file: DeviceStore, options: DevicesOptions) {
     this.#file = file;
     this.#options = options;
     this.#removed = new Listeners((error) => options.log(getErrorMessage(error)));
@@ -188,8 +195,10 @@ export class Devices {
   /** Notices changes of the file soon, also while nobody asks anything. Returns how to stop. */
   watch(): () => void {
     const { clock, log } = this.#options;
+    const { path } = this.#file;
+    if (path === undefined) return () => {};
     const onError = (message: string) => log(`${message} Changes of the devices take effect with the next request.`);
-    return watchFiles([this.#file.path], { clock, onChange: () => this.refresh(), onError }).close;
+    return watchFiles([path], { clock, onChange: () => this.refresh(), onError }).close;
   }
 
   #seen(device: Device): Device {

@@ -8,6 +8,7 @@ import { getGatewayFiles } from "@tau/protocol/node";
 import { GatewayError } from "../errors.ts";
 import type { ChannelLog } from "../log-lines.ts";
 import type { OpenSessions } from "../sessions/open-sessions.ts";
+import type { OpenText } from "../kept-text.ts";
 import type { GatewaySettings } from "../settings.ts";
 import { resolveAccountSettings } from "./account-settings.ts";
 import { ChannelAccounts } from "./accounts.ts";
@@ -29,6 +30,9 @@ interface ChannelPartsOptions {
   /** Extensions that may bring more types. Undefined: none. */
   extensions: ExtensionsParams | undefined;
   store: ChannelStore;
+  openText: OpenText;
+  /** Whether those who may write are kept with the conversations. Default: in a file of their own. */
+  keepsPeersInStore: boolean;
   /** Whether another node of a cluster may connect the accounts. */
   isShared: boolean;
   getSettings: () => GatewaySettings;
@@ -53,7 +57,7 @@ export function openChannelParts(options: ChannelPartsOptions) {
       return await loadChannelType(name, options.extensions, { ...place, report });
     },
     getSecret: (accountId, name) => getChannelSecret({ agentDir, settings }, accountId, name),
-    openPosition: (accountId) => createPosition(directory, accountId, ids),
+    openPosition: (accountId) => createPosition(options.openText, accountId),
     clock,
     counts,
     log,
@@ -83,7 +87,7 @@ export function openChannelParts(options: ChannelPartsOptions) {
       },
     ): Channels => {
       sessions = parts.sessions;
-      const peersStore = parts.shared ? createSharedPeers(store) : openPeersFile({ directory, ids });
+      const peersStore = options.keepsPeersInStore ? createSharedPeers(store) : openPeersFile({ directory, ids });
       const peers = new ChannelPeers({ store: peersStore, clock });
       return new Channels({ ...parts, ...sessionParts, peers, agentDir, counts, log });
     },

@@ -1,4 +1,4 @@
-/** Where it is kept who may write: in a file, or in what the nodes of a cluster share. */
+/** Where it is kept who may write: in a file, or with the conversations, in a storage or in a cluster. */
 import { join } from "node:path";
 import type { Ids } from "@tau/ai";
 import { isRecord, tryParseJson } from "@tau/ai/internal";
@@ -52,7 +52,7 @@ export function openPeersFile({ directory, ids }: { directory: string; ids: Ids 
   };
 }
 
-/** Other nodes change it too. */
+/** Other nodes of a cluster change it too. */
 export function createSharedPeers(store: ChannelStore): PeersStore {
   let parsed = { from: undefined as unknown, state: parseState(undefined) };
   return {

@@ -99,7 +99,7 @@ export type ChannelRecord =
   | { type: "renewed"; key: string; generation: number }
   /** Says what happens to messages with this key while a run is in progress. */
   | { type: "queue"; key: string; mode: QueueMode }
-  /** Records the people who may write and those who have a code; only in a cluster. See `ChannelPeers`. */
+  /** Records the people who may write and those who have a code; not where these are in a file. See `ChannelPeers`. */
   | { type: "peers"; peers: unknown }
   /** Only in a snapshot. */
   | { type: "state"; conversation: Conversation }

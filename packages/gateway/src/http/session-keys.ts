@@ -1,20 +1,14 @@
-/** Names for sessions that messages from outside go to, kept over restarts in a file. */
-import { join } from "node:path";
-import { type Ids } from "@tau/ai";
+/** Names for sessions that messages from outside go to, kept over restarts. */
 import { isRecord, SerialQueue, tryParseJson } from "@tau/ai/internal";
-import { writeWhole } from "@tau/tools/durable";
-import { readOwnFile } from "@tau/protocol/node";
-import { nodeFileSystem } from "@tau/tools/platform";
+import type { KeptText } from "../kept-text.ts";
 
 export interface SessionKeys {
   /** The session of a key; a new one where there is none, or where it was deleted. One call at a time. */
   resolve(key: string, create: () => Promise<string>): Promise<string>;
 }
 
-interface SessionKeyFileOptions {
-  /** That of the gateway. */
-  directory: string;
-  ids: Ids;
+interface KeptSessionKeysOptions {
+  text: KeptText;
   /** Whether a session is still there. */
   hasSession: (sessionId: string) => Promise<boolean>;
 }
@@ -22,34 +16,32 @@ interface SessionKeyFileOptions {
 /** Above this, the oldest are forgotten. */
 const maxKeys = 1_000;
 
-export class SessionKeyFile implements SessionKeys {
-  readonly #options: SessionKeyFileOptions;
-  readonly #path: string;
+export class KeptSessionKeys implements SessionKeys {
+  readonly #options: KeptSessionKeysOptions;
   readonly #queue = new SerialQueue();
   #known: Map<string, string> | undefined;
 
-  constructor(options: SessionKeyFileOptions) {
+  constructor(options: KeptSessionKeysOptions) {
     this.#options = options;
-    this.#path = join(options.directory, "session-keys.json");
   }
 
   resolve(key: string, create: () => Promise<string>): Promise<string> {
+    const { text, hasSession } = this.#options;
     return this.#queue.add(async () => {
-      this.#known ??= parseKeys(readOwnFile(this.#path));
+      this.#known ??= parseKeys(await text.read());
       const known = this.#known.get(key);
-      if (known !== undefined && (await this.#options.hasSession(known))) return known;
+      if (known !== undefined && (await hasSession(known))) return known;
       const sessionId = await create();
       const entries = [...this.#known].filter(([each]) => each !== key).slice(1 - maxKeys);
       const next = new Map([...entries, [key, sessionId]]);
-      const bytes = Buffer.from(`${JSON.stringify(Object.fromEntries(next), null, 2)}\n`);
-      await writeWhole(nodeFileSystem, { path: this.#path, bytes, ids: this.#options.ids });
+      await text.write(`${JSON.stringify(Object.fromEntries(next), null, 2)}\n`);
       this.#known = next;
       return sessionId;
     });
   }
 }
 
-/** A file that is damaged costs no more than that sessions begin anew. */
+/** A text that is damaged costs no more than that sessions begin anew. */
 function parseKeys(text: string | undefined): Map<string, string> {
   const parsed = tryParseJson(text ?? "");
   const entries = Object.entries(isRecord(parsed) ? parsed : {});
