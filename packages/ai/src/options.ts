@@ -76,8 +76,8 @@ export interface StreamOptions {
   /** Environment variables that override the process's: keys, regions, endpoint placeholders, proxies. */
   env?: Record<string, string>;
   /**
-   * Whether keys and addresses may also come from the machine: the environment of the process, files such as those of AWS and Google
-   * Cloud, and metadata services. Proxies are used in any case. Default true; false where a request is made for somebody else.
+   * Whether keys, addresses and proxies may also come from the machine: the environment of the process, files such as those of AWS and
+   * Google Cloud, and metadata services. Default true; false where a request is made for somebody else.
    */
   ambientCredentials?: boolean;
   /** Provider-specific data about the caller, such as Anthropic's `user_id`. */

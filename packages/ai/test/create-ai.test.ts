@@ -1,3 +1,5 @@
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
 import { afterEach, describe, expect, onTestFinished, test, vi } from "vitest";
 import { getModels, registerModels, unregisterModels } from "../src/catalog/catalog.ts";
 import type { Context } from "../src/context.ts";
@@ -66,6 +68,31 @@ describe("createAI", () => {
     await ai.completeSimple(hello);
     const keys = server.requests.map(({ headers }) => headers["x-api-key"]);
     expect(keys).toEqual(["of-the-request", "of-the-machine"]);
+  });
+
+  test("goes through no proxy of the machine then, but through one of the request", async () => {
+    const connected: string[] = [];
+    const proxy = createServer().on("connect", (request, socket) => {
+      connected.push(`${request.url} ${request.headers["proxy-authorization"]}`);
+      socket.end("HTTP/1.1 403 Forbidden\r\n\r\n");
+    });
+    await new Promise<void>((resolve) => proxy.listen(0, "127.0.0.1", resolve));
+    onTestFinished(() => void proxy.close());
+    const { port } = proxy.address() as AddressInfo;
+    for (const name of ["HTTPS_PROXY", "https_proxy", "ALL_PROXY", "all_proxy"])
+      vi.stubEnv(name, `http://of-the-machine@127.0.0.1:${port}`);
+    onTestFinished(() => void vi.unstubAllEnvs());
+    const baseUrl = "https://model.invalid";
+    const ai = createAI({ provider: "anthropic", model: "claude-sonnet-4-5", baseUrl, config: { maxRetries: 0 } });
+    const send = (options: object) => ai.completeSimple(hello, { apiKey: "key", ...options });
+    const ambientCredentials = false;
+    expect((await send({ ambientCredentials })).failure?.kind).toBe("network");
+    expect(connected).toEqual([]);
+    await send({ ambientCredentials, env: { https_proxy: `http://of-the-request@127.0.0.1:${port}` } });
+    await send({});
+    expect(connected).toEqual(
+      ["of-the-request:", "of-the-machine:"].map((user) => `model.invalid:443 Basic ${btoa(user)}`),
+    );
   });
 
   test.each([

@@ -27,6 +27,8 @@ export interface SessionSandboxOptions {
    * of other projects. Default false.
    */
   readonly hidesMachine?: boolean;
+  /** The environment whose variables name the proxy that allowed hosts are reached through. Default: that of the process. */
+  readonly env?: Readonly<Record<string, string | undefined>>;
   readonly clock?: Clock;
   readonly ids?: Ids;
   /** The program that starts the commands of a session; false for none. Default: the one that is installed, if any. */

@@ -50,7 +50,7 @@ class LazySandbox implements SessionSandbox {
   constructor(options: SessionSandboxOptions) {
     this.#options = options;
     this.#workspace = findRealPath(options.cwd) ?? options.cwd;
-    this.#network = new SessionNetwork(options.settings, options.clock ?? systemClock);
+    this.#network = new SessionNetwork(options.settings, { clock: options.clock ?? systemClock, env: options.env });
   }
 
   getState(): Promise<SandboxState> {

@@ -36,6 +36,8 @@ function resolveLimits(model: Model, options: StreamOptions): Limits {
   };
 }
 
+const certificateVariables: ReadonlySet<string> = new Set(["SSL_CERT_FILE", "NODE_EXTRA_CA_CERTS"]);
+
 /** Runs a request and writes its events to `stream`, which always ends with `done` or `error`. */
 export async function runRequest(
   load: () => Promise<Protocol>,
@@ -49,6 +51,8 @@ export async function runRequest(
     const encoded = protocol.encode(model, context, options);
     const { env: own = {}, ambientCredentials = true } = options;
     const ambientEnv: Env = (name) => own[name] ?? platform.env(name);
+    // Whom this machine trusts is no secret, and a request for somebody else needs it too.
+    const apartEnv: Env = (name) => own[name] ?? (certificateVariables.has(name) ? platform.env(name) : undefined);
     await attemptUntilDone({
       protocol,
       model,
@@ -62,7 +66,7 @@ export async function runRequest(
       clock,
       random: options.random ?? systemRandom,
       env: ambientCredentials ? ambientEnv : (name) => own[name],
-      networkEnv: ambientEnv,
+      networkEnv: ambientCredentials ? ambientEnv : apartEnv,
       stream,
       diagnostics: encoded.notes.map((note) => toDiagnostic(note, clock)),
     });

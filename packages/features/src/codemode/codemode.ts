@@ -1,7 +1,7 @@
 /** The code of the feature `codemode`. */
 import { systemClock } from "@tau/ai";
 import { asRecord, getErrorMessage } from "@tau/ai/internal";
-import type { ExtensionAPI, ExtensionFactory, ExtensionToolContext } from "@tau/extensions";
+import type { ExtensionAPI, ExtensionFactory, ExtensionToolContext, FeaturePlace } from "@tau/extensions";
 import { toVisibleLine } from "../kit/visible-text.ts";
 import { toCallValue } from "./call-value.ts";
 import { runScript } from "./engine/run-script.ts";
@@ -44,46 +44,49 @@ const maxModelsAtOnce = 4;
 /** Parts of the output of a command that a script gets, at its start and at its end. */
 const maxCommandOutputPart = 512 * 1024;
 
-export const createCodemodeExtension = (): ExtensionFactory => (tau) => {
-  tau.registerTool({
-    ...codemodeTool,
-    async execute(_id, args: unknown, signal, onUpdate, context) {
-      const code = asRecord(args)["code"] as string;
-      const { options, problem } = parseScriptOptions(code);
-      if (problem !== undefined) throw new Error(problem);
-      const tools = await listTools(tau, context, code);
-      const calls = new ScriptCalls(tools, context);
-      let shown = "";
-      const result = await runScript({
-        code,
-        setup: { tools: tools.listForGuest(), store: readStore(context.sessionManager.getBranch()) },
-        call: (method, given, callSignal) => calls.answer(method, given, callSignal),
-        onOutput(items) {
-          shown = keepTail(shown, items);
-          onUpdate?.({ content: [{ type: "text", text: shown }], details: calls.details });
-        },
-        timeoutMs: options.timeoutMs,
-        getPersonWaitMs: () => tau.getPersonWaitMs(),
-        signal,
-      });
-      calls.end();
-      const changes = result.end.kind === "completed" ? toEntryData(result.end.changes) : undefined;
-      if (changes) tau.appendEntry(storeEntryType, changes);
-      const output = formatOutput(result.items, await keepImages(tau, result.items));
-      const isCut = isTooLong(output.text, options.maxOutputTokens);
-      const fullOutputPath = isCut ? await tau.keepText(output.text) : undefined;
-      const content = formatResult(
-        addHint(result, code, tools),
-        limitOutput(output, options.maxOutputTokens, fullOutputPath),
-      );
-      return {
-        content: [...content],
-        details: { ...calls.details, ...(fullOutputPath !== undefined && { fullOutputPath }) },
-        ...(result.end.kind === "failed" && { isError: true }),
-      };
-    },
-  });
-};
+/** `env` is that of the session. */
+export const createCodemodeExtension =
+  (env: FeaturePlace["env"]): ExtensionFactory =>
+  (tau) => {
+    tau.registerTool({
+      ...codemodeTool,
+      async execute(_id, args: unknown, signal, onUpdate, context) {
+        const code = asRecord(args)["code"] as string;
+        const { options, problem } = parseScriptOptions(code);
+        if (problem !== undefined) throw new Error(problem);
+        const tools = await listTools(tau, context, code);
+        const calls = new ScriptCalls(tools, context, env);
+        let shown = "";
+        const result = await runScript({
+          code,
+          setup: { tools: tools.listForGuest(), store: readStore(context.sessionManager.getBranch()) },
+          call: (method, given, callSignal) => calls.answer(method, given, callSignal),
+          onOutput(items) {
+            shown = keepTail(shown, items);
+            onUpdate?.({ content: [{ type: "text", text: shown }], details: calls.details });
+          },
+          timeoutMs: options.timeoutMs,
+          getPersonWaitMs: () => tau.getPersonWaitMs(),
+          signal,
+        });
+        calls.end();
+        const changes = result.end.kind === "completed" ? toEntryData(result.end.changes) : undefined;
+        if (changes) tau.appendEntry(storeEntryType, changes);
+        const output = formatOutput(result.items, await keepImages(tau, result.items));
+        const isCut = isTooLong(output.text, options.maxOutputTokens);
+        const fullOutputPath = isCut ? await tau.keepText(output.text) : undefined;
+        const content = formatResult(
+          addHint(result, code, tools),
+          limitOutput(output, options.maxOutputTokens, fullOutputPath),
+        );
+        return {
+          content: [...content],
+          details: { ...calls.details, ...(fullOutputPath !== undefined && { fullOutputPath }) },
+          ...(result.end.kind === "failed" && { isError: true }),
+        };
+      },
+    });
+  };
 
 const maxUpdate = 20_000;
 
@@ -130,13 +133,15 @@ function addHint<R extends { end: { kind: string; message?: string } }>(
 class ScriptCalls {
   readonly #tools: ScriptTools;
   readonly #context: ExtensionToolContext;
+  readonly #env: FeaturePlace["env"];
   readonly #calls: RunningCall[] = [];
   readonly #slots = new Slots(maxCallsAtOnce);
   readonly #modelSlots = new Slots(maxModelsAtOnce);
 
-  constructor(tools: ScriptTools, context: ExtensionToolContext) {
+  constructor(tools: ScriptTools, context: ExtensionToolContext, env: FeaturePlace["env"]) {
     this.#tools = tools;
     this.#context = context;
+    this.#env = env;
   }
 
   get details(): CodemodeDetails {
@@ -168,7 +173,7 @@ class ScriptCalls {
   async #askModels(method: string, args: unknown, signal: AbortSignal): Promise<unknown> {
     const { answerModels, isListFunction, isRunFunction, runModel } = await import("./models/script-models.ts");
     const { modelRegistry } = this.#context;
-    if (isListFunction(method)) return await answerModels(method, args, modelRegistry);
+    if (isListFunction(method)) return await answerModels(method, args, modelRegistry, this.#env);
     if (!isRunFunction(method)) throw new Error(`There is no function ${method}.`);
     const { provider, id } = asRecord(args);
     const call = this.#begin(`models.${method}`, { provider, id });

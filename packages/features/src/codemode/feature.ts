@@ -116,5 +116,5 @@ export const codemode = (): Feature => ({
   summary: "A tool with which the model runs scripts that call other tools.",
   tools: [codemodeTool],
   settings: codemodeSettings,
-  load: async () => (await import("./codemode.ts")).createCodemodeExtension(),
+  load: async ({ env }) => (await import("./codemode.ts")).createCodemodeExtension(env),
 });

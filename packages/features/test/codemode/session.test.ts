@@ -443,6 +443,12 @@ test("models that are not for conversations are listed for scripts alone", async
   authStorage.setRuntimeApiKey("typesafe", "a-key-of-the-test");
   const code = `return (await models.getAvailableOfType("classifier")).map(({ provider, id }) => provider + "/" + id)`;
   expect((await run(code, { authStorage })).output).toBe('["typesafe/jev-latest"]');
+  // A script must not learn which keys the process has, if its session has another environment.
+  vi.stubEnv("TYPESAFE_API_KEY", "of-the-process");
+  onTestFinished(() => void vi.unstubAllEnvs());
+  const noKeys = AuthStorage.inMemory({}, { env: () => undefined });
+  expect((await run(code, { authStorage: noKeys, env: { PATH: "/usr/bin:/bin" } })).output).toBe("[]");
+  expect((await run(code, { authStorage: noKeys })).output).toBe('["typesafe/jev-latest"]');
   const { modelRegistry } = opened.session;
   const apis = new Set(modelRegistry.getAll().map(({ api }) => String(api)));
   for (const api of ["openrouter-images", "openai-decisions", "typesafe-system-one"]) expect(apis).not.toContain(api);

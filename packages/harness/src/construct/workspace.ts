@@ -145,7 +145,7 @@ const pick = (env: Readonly<Record<string, string>>, names: readonly string[]): 
 
 /** Commands may change the same directories as the file tools, except for those with everybody's temporary files. */
 function getSandboxOptions(
-  { cwd, tenant, clock, ids, roots }: SessionSetup,
+  { cwd, tenant, env, clock, ids, roots }: SessionSetup,
   sandbox: SandboxSettings,
   readablePaths: readonly string[] = [],
 ): SessionSandboxOptions {
@@ -155,7 +155,7 @@ function getSandboxOptions(
   const added = roots.added.filter((path) => getRealPath(path) === path);
   const settings = { ...sandbox, allowedPaths: [...sandbox.allowedPaths, ...added] };
   const hidesMachine = tenant !== undefined;
-  return { cwd, settings, home, agentDir, named, readable, hidesMachine, clock, ids };
+  return { cwd, settings, home, agentDir, named, readable, hidesMachine, env, clock, ids };
 }
 
 /** The sandbox of plan mode. Where it does not work, commands are not run. */

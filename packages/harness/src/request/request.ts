@@ -48,7 +48,7 @@ export function withRunOptions(
     const chosen = {
       ...(cacheRetention && { cacheRetention }),
       ...(serviceTier && { serviceTier }),
-      ...toEnvOption({ ...env, ...getProxyEnv(httpProxy) }),
+      ...toEnvOption({ ...env, ...getProxyEnv(httpProxy, ambientCredentials ? process.env : env) }),
       ...(!ambientCredentials && { ambientCredentials }),
     };
     return streamFn(model, context, { ...defaults, ...chosen, ...options });
@@ -60,9 +60,9 @@ const readRetention = (value: string | undefined) => (value === "long" ? value :
 
 const toEnvOption = (env: Record<string, string>) => (Object.keys(env).length === 0 ? {} : { env });
 
-function getProxyEnv(httpProxy: string | undefined) {
+function getProxyEnv(httpProxy: string | undefined, env: Readonly<Record<string, string | undefined>>) {
   const proxy = withProxySetting(
-    (name) => process.env[name],
+    (name) => env[name],
     () => httpProxy,
   )("all_proxy");
   return proxy === undefined ? {} : { all_proxy: proxy };

@@ -22,11 +22,18 @@ const maxRefusals = 1_000;
 /** More connections at a time are refused: each takes a descriptor of ours, and without those no file can be opened. */
 const maxConnections = 256;
 
-/** `getAllowed` is called for each request, `notify` with each refusal. */
+export interface ProxyPortParts {
+  /** Called for each request. */
+  getAllowed: () => readonly string[];
+  /** Called with each refusal. */
+  notify?: (refusal: Refusal) => void;
+  /** Names the proxy behind this one. Default: the environment of the process. */
+  env?: Readonly<Record<string, string | undefined>> | undefined;
+}
+
 export async function openProxyPort(
   sockets: Pick<InnerSockets, "listen">,
-  getAllowed: () => readonly string[],
-  notify: (refusal: Refusal) => void = () => undefined,
+  { getAllowed, notify = () => undefined, env = process.env }: ProxyPortParts,
 ): Promise<ProxyPort> {
   const server: Server = await sockets.listen(0);
   const watchers = new Set<Refusal[]>();
@@ -34,7 +41,7 @@ export async function openProxyPort(
     notify(refusal);
     for (const refusals of watchers) if (refusals.length < maxRefusals) refusals.push(refusal);
   };
-  const proxy = createProxy({ getAllowed, onRefused, getUpstream: getUpstreamOf(process.env) });
+  const proxy = createProxy({ getAllowed, onRefused, getUpstream: getUpstreamOf(env) });
   server.on("connection", (socket) => proxy.serve(socket));
   // The sandbox has ended, or we are out of descriptors: commands then get no connection.
   server.on("error", () => server.close());

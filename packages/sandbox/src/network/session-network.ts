@@ -7,7 +7,7 @@ import type { InnerSockets } from "./inner-sockets.ts";
 import { listListeningPorts } from "./listening-ports.ts";
 import { findLocalPorts, LocalPorts } from "./local-ports.ts";
 import { openPortForwards, type PortForwards } from "./port-forwards.ts";
-import { openProxyPort, type ProxyPort } from "./proxy-port.ts";
+import { openProxyPort, type ProxyPort, type ProxyPortParts } from "./proxy-port.ts";
 
 /** The network as one command uses it. */
 export interface UsedNetwork {
@@ -45,6 +45,7 @@ const lookEveryMs = 1_000;
 export class SessionNetwork {
   readonly #ports: readonly number[];
   readonly #clock: Clock;
+  readonly #env: ProxyPortParts["env"];
   /** Ports inside at which the proxy listens. */
   readonly #proxies = new Set<number>();
   readonly #locals = new Set<LocalPorts>();
@@ -54,7 +55,11 @@ export class SessionNetwork {
   #allowed: readonly string[];
   #opened: Opened | undefined;
 
-  constructor({ network, ports }: Pick<SandboxSettings, "network" | "ports">, clock: Clock) {
+  constructor(
+    { network, ports }: Pick<SandboxSettings, "network" | "ports">,
+    { clock, env }: { clock: Clock; env?: ProxyPortParts["env"] },
+  ) {
+    this.#env = env;
     this.#ports = ports;
     this.#clock = clock;
     this.#allowed = typeof network === "string" ? [] : network.allow;
@@ -83,7 +88,8 @@ export class SessionNetwork {
     const local = this.#createLocalPorts(sockets);
     const problems = await local.open(findLocalPorts(isApart ? [...this.#allowed, ...hosts] : hosts));
     const getAllowed = () => [...this.#allowed, ...hosts, ...(program?.getHosts() ?? [])];
-    const proxy = await this.#openProxy(sockets, getAllowed, ({ target }) => program?.onRefused(target));
+    const notify = ({ target }: Refusal) => program?.onRefused(target);
+    const proxy = await this.#openProxy(sockets, { getAllowed, notify });
     const getRefusals = proxy.watch();
     const finish = () => {
       this.#closeProxy(proxy);
@@ -155,8 +161,8 @@ export class SessionNetwork {
     });
   }
 
-  async #openProxy(...parts: Parameters<typeof openProxyPort>): Promise<ProxyPort> {
-    const proxy = await openProxyPort(...parts);
+  async #openProxy(sockets: InnerSockets, parts: Omit<ProxyPortParts, "env">): Promise<ProxyPort> {
+    const proxy = await openProxyPort(sockets, { ...parts, env: this.#env });
     this.#proxies.add(proxy.port);
     return proxy;
   }
@@ -170,7 +176,7 @@ export class SessionNetwork {
   #open(sockets: InnerSockets, previous: Opened | undefined): Opened {
     const open = async () => {
       await this.#closeParts(previous);
-      const proxy = await this.#openProxy(sockets, () => this.#allowed);
+      const proxy = await this.#openProxy(sockets, { getAllowed: () => this.#allowed });
       const isOwn = (port: number) =>
         this.#proxies.has(port) || this.#ports.includes(port) || [...this.#locals].some((local) => local.has(port));
       const asked = this.#portPolicy && new AskedPorts(sockets, this.#portPolicy, isOwn);

@@ -236,11 +236,11 @@ class SeatbeltSandbox implements SessionSandbox {
     if (this.#options.settings.network === "all") return undefined;
     const isOwn = more.hosts.length > 0 || more.program !== undefined;
     const open = (access: MoreAccess) =>
-      openProxyPort(
-        machineSockets,
-        () => this.#listHosts(access),
-        ({ target }) => access.program?.onRefused(target),
-      );
+      openProxyPort(machineSockets, {
+        getAllowed: () => this.#listHosts(access),
+        notify: ({ target }) => access.program?.onRefused(target),
+        env: this.#options.env,
+      });
     const proxy = await (isOwn ? open(more) : (this.#sharedProxy ??= open(nothingMore)));
     return { proxy, getRefusals: proxy.watch(), finish: () => (isOwn ? proxy.close() : undefined) };
   }

@@ -52,7 +52,11 @@ function createApi(api: string, { encode, decode, readUsage }: WireProtocol) {
         buildRequest() {
           if (!other) throw new Error(`${model.provider}/${model.id} is not a model for conversations.`);
           const { path, headers, body } = encode(other, asked);
-          return { url: resolveBaseUrl(model.baseUrl) + path, body, ...(headers && { headers: { ...headers } }) };
+          return {
+            url: resolveBaseUrl(model.baseUrl, options) + path,
+            body,
+            ...(headers && { headers: { ...headers } }),
+          };
         },
         parseResponse(response) {
           const usage = readUsage(response);
@@ -79,9 +83,9 @@ const withVariable = (provider: string) => {
   return envVar === undefined ? {} : { envVar };
 };
 
-function resolveBaseUrl(baseUrl: string): string {
+function resolveBaseUrl(baseUrl: string, { env, ambientCredentials = true }: SimpleStreamOptions): string {
   const url = baseUrl.replace(/\{(\w+)\}/g, (_all, name: string) => {
-    const value = platform.env(name);
+    const value = env?.[name] ?? (ambientCredentials ? platform.env(name) : undefined);
     if (!value) throw new Error(`The base URL needs ${name}. Set it in the environment.`);
     return encodeURIComponent(value);
   });

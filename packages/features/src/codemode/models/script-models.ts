@@ -1,5 +1,5 @@
 /** The object `models` of scripts. */
-import { asRecord, platform } from "@tau/ai/internal";
+import { asRecord } from "@tau/ai/internal";
 import type { ExtensionToolContext } from "@tau/extensions";
 import { callOtherModel, type CallResult } from "./call-model.ts";
 import { keyVariables, listOtherModels, type OtherModel } from "./catalog.ts";
@@ -23,14 +23,17 @@ type RunFunction = (typeof runFunctions)[number];
 export const isListFunction = (name: string): name is ListFunction => listFunctions.some((each) => each === name);
 export const isRunFunction = (name: string): name is RunFunction => runFunctions.some((each) => each === name);
 
+/** Variables of the session, of which some are keys. */
+type Env = Readonly<Record<string, string | undefined>>;
+
 /** Answers a call that lists models. Throws for arguments of the wrong kind. */
-export async function answerModels(name: ListFunction, args: unknown, registry: Registry): Promise<unknown> {
+export async function answerModels(name: ListFunction, args: unknown, registry: Registry, env: Env): Promise<unknown> {
   const { type, provider, id } = asRecord(args);
   switch (name) {
     case "getModelsOfType":
       return listOfType(registry, type, provider);
     case "getAvailableOfType":
-      return await listAvailable(registry, listOfType(registry, type, provider));
+      return await listAvailable(registry, listOfType(registry, type, provider), env);
     case "getModelOfType":
       return listOfType(registry, type, provider).find((model) => model.id === id);
   }
@@ -63,11 +66,11 @@ function listOfType(registry: Registry, type: unknown, provider: unknown): Model
 }
 
 /** Also of providers that have no models for conversations, which the registry does not know. */
-async function listAvailable(registry: Registry, list: readonly ModelInfo[]): Promise<ModelInfo[]> {
+async function listAvailable(registry: Registry, list: readonly ModelInfo[], env: Env): Promise<ModelInfo[]> {
   const usable = new Set<string>();
   for (const provider of new Set(list.map((model) => model.provider))) {
     const variable = keyVariables[provider];
-    const hasKey = variable !== undefined && Boolean(platform.env(variable));
+    const hasKey = variable !== undefined && Boolean(env[variable]);
     if (
       hasKey ||
       registry.hasConfiguredAuth({ provider }) ||
