@@ -4,8 +4,8 @@ import { literalKey, parseTypedKey } from "@tau/config/auth";
 import type { SettingsManager } from "@tau/config/settings";
 import type { ExtensionProblem } from "@tau/extensions";
 import { HarnessError } from "@tau/protocol";
-import type { ChannelData, ChannelPeerData, GatewayMethod, MethodData } from "@tau/protocol/gateway";
-import { callGateway, notRunning } from "../gateway/ask-gateway.ts";
+import type { ChannelData, ChannelPeerData } from "@tau/protocol/gateway";
+import { callRunningGateway } from "../gateway/ask-gateway.ts";
 import { getAgentDir } from "../hosting/agent-dir.ts";
 import { jsonLine } from "../modes/json-line.ts";
 import { readInput } from "../modes/read-input.ts";
@@ -18,7 +18,7 @@ import type { Io } from "./command.ts";
 import type { CommandArgs } from "./usage.ts";
 
 export async function listChannels(args: CommandArgs, io: Io): Promise<void> {
-  const { channels } = await mustCall<"channels.list">(io, "channels.list");
+  const { channels } = await callRunningGateway(io, "channels.list");
   if (args.has("json")) return io.out(channels.map((channel) => jsonLine(channel)).join(""));
   if (channels.length === 0) return io.out("No channel is configured. tau help channels says how.\n");
   const columns = ["NAME", "TYPE", "STATE", "LAST MESSAGE", "WAITING", "UNDELIVERED"].map((title) => ({ title }));
@@ -36,14 +36,14 @@ const toChannelRow = ({ name, type, state, reason, lastMessageAt, waiting, undel
 
 export async function testChannel(args: CommandArgs, io: Io): Promise<ExitCode | void> {
   const [channel = ""] = args.positionals;
-  const { sent, to = "", reason = "" } = await mustCall<"channels.test">(io, "channels.test", { channel });
+  const { sent, to = "", reason = "" } = await callRunningGateway(io, "channels.test", { channel });
   if (sent) return io.out(`A test was sent to ${cleanLine(to)}.\n`);
   io.err(`tau channels: nothing was sent. ${cleanLine(reason)}\n`);
   return exitCodes.failed;
 }
 
 export async function listPeers(args: CommandArgs, io: Io): Promise<void> {
-  const { peers } = await mustCall<"channels.peers">(io, "channels.peers");
+  const { peers } = await callRunningGateway(io, "channels.peers");
   if (args.has("json")) return io.out(peers.map((peer) => jsonLine(peer)).join(""));
   const columns = ["CHANNEL", "ID", "NAME", "STATE", "SINCE"].map((title) => ({ title }));
   io.out(tableText(columns, peers.map(toPeerRow), io));
@@ -58,24 +58,20 @@ const toPeerRow = ({ channel, id, name, state, since }: ChannelPeerData): string
 ];
 
 export async function pairPeer(args: CommandArgs, io: Io): Promise<void> {
-  const { channel, id, name } = await mustCall<"channels.pair">(io, "channels.pair", { code: args.positionals[0] });
+  const { channel, id, name } = await callRunningGateway(io, "channels.pair", { code: args.positionals[0] });
   const shown = `${cleanLine(name)} (${cleanLine(id)})`;
   io.out(`${shown} may write to ${channel} now. To end that: tau channels unpair ${channel} ${cleanLine(id)}\n`);
 }
 
 export async function unpairPeer(args: CommandArgs, io: Io): Promise<void> {
   const [channel, id = ""] = args.positionals;
-  await mustCall<"channels.unpair">(io, "channels.unpair", { channel, id });
+  await callRunningGateway(io, "channels.unpair", { channel, id });
   io.out(`${cleanLine(id)} may not write to ${channel} any more.\n`);
 }
 
 export async function showOutbox(args: CommandArgs, io: Io): Promise<void> {
   const [channel] = args.positionals;
-  const { replies } = await mustCall<"channels.outbox">(
-    io,
-    "channels.outbox",
-    channel === undefined ? {} : { channel },
-  );
+  const { replies } = await callRunningGateway(io, "channels.outbox", channel === undefined ? {} : { channel });
   if (args.has("json")) return io.out(replies.map((reply) => jsonLine(reply)).join(""));
   if (replies.length === 0) return io.out("Everything is delivered.\n");
   const columns = ["ID", "CHANNEL", "TO", "STATE", "SINCE"].map((title) => ({ title }));
@@ -91,12 +87,12 @@ export async function showOutbox(args: CommandArgs, io: Io): Promise<void> {
 }
 
 export async function resendReply(args: CommandArgs, io: Io): Promise<void> {
-  await mustCall<"channels.resend">(io, "channels.resend", { id: args.positionals[0] });
+  await callRunningGateway(io, "channels.resend", { id: args.positionals[0] });
   io.out("It is sent again.\n");
 }
 
 export async function dropReply(args: CommandArgs, io: Io): Promise<void> {
-  await mustCall<"channels.drop">(io, "channels.drop", { id: args.positionals[0] });
+  await callRunningGateway(io, "channels.drop", { id: args.positionals[0] });
   io.out("It is forgotten.\n");
 }
 
@@ -144,16 +140,6 @@ async function findSecrets(type: string, settings: SettingsManager, io: Io): Pro
 
 export async function showChannelLogs(args: CommandArgs, io: Io): Promise<void> {
   const [name = ""] = args.positionals;
-  const { lines } = await mustCall<"logs.tail">(io, "logs.tail", { limit: 1_000, channel: name });
+  const { lines } = await callRunningGateway(io, "logs.tail", { limit: 1_000, channel: name });
   io.out(lines.map((line) => `${cleanLine(line)}\n`).join(""));
-}
-
-async function mustCall<Name extends GatewayMethod>(
-  io: Io,
-  method: Name,
-  params: Record<string, unknown> = {},
-): Promise<MethodData<Name>> {
-  const answer = await callGateway(io, method, params);
-  if (answer === undefined) throw new HarnessError("unavailable", notRunning);
-  return answer as MethodData<Name>;
 }

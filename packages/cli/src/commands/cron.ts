@@ -1,10 +1,9 @@
 /** `tau cron`: schedules of the gateway, and their runs. */
 import { resolve } from "node:path";
 import { withoutUndefined } from "@tau/ai/internal";
-import { HarnessError } from "@tau/protocol";
-import type { GatewayMethod, MethodData, ScheduleData, ScheduleParams, ScheduleRunData } from "@tau/protocol/gateway";
+import type { ScheduleData, ScheduleParams, ScheduleRunData } from "@tau/protocol/gateway";
 import { formatTokens } from "@tau/protocol/surface";
-import { callGateway, notRunning } from "../gateway/ask-gateway.ts";
+import { callRunningGateway } from "../gateway/ask-gateway.ts";
 import { jsonLine } from "../modes/json-line.ts";
 import { UsageError } from "../process/errors.ts";
 import { cleanLine, tableText } from "../process/table.ts";
@@ -12,7 +11,7 @@ import type { Io } from "./command.ts";
 import type { CommandArgs } from "./usage.ts";
 
 export async function listSchedules(args: CommandArgs, io: Io): Promise<void> {
-  const { schedules } = await mustCall<"schedules.list">(io, "schedules.list");
+  const { schedules } = await callRunningGateway(io, "schedules.list");
   if (args.has("json")) return io.out(schedules.map((schedule) => jsonLine(schedule)).join(""));
   if (schedules.length === 0) return io.out("There are no schedules. tau cron add makes one.\n");
   const columns = ["ID", "WHEN", "STATE", "NEXT", "RUNS", "TOKENS", "COST"].map((title) => ({ title }));
@@ -60,35 +59,35 @@ export async function addSchedule(args: CommandArgs, io: Io): Promise<void> {
       maxCost: getNumber("max-cost", false),
     }),
   };
-  const schedule = await mustCall<"schedules.add">(io, "schedules.add", { ...params });
+  const schedule = await callRunningGateway(io, "schedules.add", { ...params });
   if (args.has("json")) return io.out(jsonLine(schedule));
   const next = schedule.nextAt === undefined ? "" : ` It is due at ${schedule.nextAt}.`;
   io.out(`${schedule.id} is added: ${cleanLine(schedule.when)}.${next}\n`);
 }
 
 export async function removeSchedule(args: CommandArgs, io: Io): Promise<void> {
-  await mustCall<"schedules.remove">(io, "schedules.remove", { id: args.positionals[0] });
+  await callRunningGateway(io, "schedules.remove", { id: args.positionals[0] });
   io.out("It is removed. A run that has begun continues.\n");
 }
 
 export async function pauseSchedule(args: CommandArgs, io: Io): Promise<void> {
-  await mustCall<"schedules.pause">(io, "schedules.pause", { id: args.positionals[0] });
+  await callRunningGateway(io, "schedules.pause", { id: args.positionals[0] });
   io.out("It is paused.\n");
 }
 
 export async function resumeSchedule(args: CommandArgs, io: Io): Promise<void> {
-  await mustCall<"schedules.resume">(io, "schedules.resume", { id: args.positionals[0] });
+  await callRunningGateway(io, "schedules.resume", { id: args.positionals[0] });
   io.out("It is resumed. Runs that were due meanwhile are left out.\n");
 }
 
 export async function runSchedule(args: CommandArgs, io: Io): Promise<void> {
-  const { id } = await mustCall<"schedules.run">(io, "schedules.run", { id: args.positionals[0] });
+  const { id } = await callRunningGateway(io, "schedules.run", { id: args.positionals[0] });
   io.out(`The run ${id} has begun. tau cron runs ${args.positionals[0]} shows what comes of it.\n`);
 }
 
 export async function listScheduleRuns(args: CommandArgs, io: Io): Promise<void> {
   const [id] = args.positionals;
-  const { runs } = await mustCall<"schedules.runs">(io, "schedules.runs", withoutUndefined({ id }));
+  const { runs } = await callRunningGateway(io, "schedules.runs", withoutUndefined({ id }));
   if (args.has("json")) return io.out(runs.map((run) => jsonLine(run)).join(""));
   if (runs.length === 0) return io.out("There was no run yet.\n");
   const columns = ["DUE", "SCHEDULE", "STATE", "TOKENS", "COST", "SESSION"].map((title) => ({ title }));
@@ -106,13 +105,3 @@ const toRunRow = (run: ScheduleRunData): string[] => [
 ];
 
 const formatCost = (cost: number): string => (cost === 0 ? "$0" : `$${cost.toFixed(cost < 0.1 ? 4 : 2)}`);
-
-async function mustCall<Name extends GatewayMethod>(
-  io: Io,
-  method: Name,
-  params: Record<string, unknown> = {},
-): Promise<MethodData<Name>> {
-  const answer = await callGateway(io, method, params);
-  if (answer === undefined) throw new HarnessError("unavailable", notRunning);
-  return answer as MethodData<Name>;
-}

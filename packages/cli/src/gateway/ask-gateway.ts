@@ -1,5 +1,6 @@
 /** Requests from commands to the account's running gateway. */
 import { askControl, type ControlAnswer, isGatewayError } from "@tau/gateway";
+import type { GatewayMethod, MethodData } from "@tau/protocol/gateway";
 import { findGateway, getGatewayFiles } from "@tau/protocol/node";
 import { getAgentDir } from "../hosting/agent-dir.ts";
 import type { Io } from "../commands/command.ts";
@@ -31,3 +32,14 @@ export async function callGateway(io: Io, method: string, params: Record<string,
 }
 
 export const notRunning = "No gateway of yours is running. Start one with: tau gateway";
+
+/** The data of a method. Throws a `HarnessError` if no gateway runs. */
+export async function callRunningGateway<Name extends GatewayMethod>(
+  io: Io,
+  method: Name,
+  params: Record<string, unknown> = {},
+): Promise<MethodData<Name>> {
+  const data = await callGateway(io, method, params);
+  if (data === undefined) throw new HarnessError("unavailable", notRunning);
+  return data as MethodData<Name>;
+}
