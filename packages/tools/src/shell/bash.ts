@@ -18,6 +18,7 @@ import { createLogs, createNoLogs } from "./log-file.ts";
 import { findPidNamespace, leftoverNotice, type PidNamespace } from "./pid-namespace.ts";
 import { createProcessTable } from "./process-tree.ts";
 import { defaultMaxBytes } from "../truncate.ts";
+import { getOutcome } from "./outcome.ts";
 import { createUpdates } from "./updates.ts";
 import { useWatchdog } from "./watchdog.ts";
 
@@ -145,7 +146,7 @@ async function runToEnd(ports: CommandPorts, jobs: Jobs, call: Call): Promise<Ag
   const running = await start({ jobs, clock: ports.clock, signal, kind: "command" }, (admit) =>
     startCommand(ports, { command, name: "bash", admit, ...(onUpdate && { onText: updates.push }) }),
   );
-  const outcome = await getOutcome(running, ports.clock, call);
+  const outcome = await getOutcome(running.done, { clock: ports.clock, signal, timeoutMs });
   if (outcome.kind === "aborted") await running.end(abortGraceMs);
   if (outcome.kind === "timeout") await running.end(timeoutGraceMs);
   updates.finish();
@@ -203,25 +204,6 @@ async function start({ jobs, clock, kind, signal }: Start, work: StartWork): Pro
   await Promise.race([ended.catch(() => undefined), sleep(clock, lateMs, isOver.signal)]);
   isOver.abort();
   throw new ToolsError("aborted", "Command aborted while it was being started");
-}
-
-type Outcome = { kind: "done"; status: ExitStatus } | { kind: "timeout" } | { kind: "aborted" };
-
-function getOutcome(running: RunningCommand, clock: Clock, { signal, timeoutMs }: Call): Promise<Outcome> {
-  return new Promise((resolve) => {
-    const settle = (outcome: Outcome) => {
-      stopTimer?.();
-      signal?.removeEventListener("abort", onAbort);
-      resolve(outcome);
-    };
-    const onAbort = () => settle({ kind: "aborted" });
-    const stopTimer =
-      timeoutMs === undefined ? undefined : clock.setTimer(timeoutMs, () => settle({ kind: "timeout" }));
-    signal?.addEventListener("abort", onAbort, { once: true });
-    void running.done.then((status) => settle({ kind: "done", status }));
-    // It may have come while the command was being started.
-    if (signal?.aborted) onAbort();
-  });
 }
 
 async function findTerminalProgram({ findTerminalProgram: find }: BashOptions): Promise<string> {

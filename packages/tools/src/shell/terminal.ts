@@ -1,22 +1,17 @@
 /** Runs a command in a terminal of somebody else, who shows its output. */
 import type { AgentToolResult } from "@tau/agent";
-import type { Clock } from "@tau/ai";
 import { ToolsError, type ToolsErrorCode } from "../errors.ts";
 import type { TerminalCommand } from "../platform/command-terminal.ts";
 import type { ExitStatus } from "../platform/spawn.ts";
 import { keepTail } from "../truncate.ts";
 import type { BashDetails } from "./bash-details.ts";
 import { describeStatus, getSignal } from "./command.ts";
+import { type CallLimits, getOutcome } from "./outcome.ts";
 import { createSafeText } from "./safe-text.ts";
 
-interface TerminalCall {
+interface TerminalCall extends CallLimits {
   cwd: string;
-  timeoutMs: number | undefined;
-  signal: AbortSignal | undefined;
-  clock: Clock;
 }
-
-type Outcome = { kind: "done"; status: ExitStatus } | { kind: "timeout" } | { kind: "aborted" };
 
 /** Waits for the end, and answers as for a command of our own. Throws a `ToolsError` with its output if it fails. */
 export async function finishInTerminal(
@@ -24,7 +19,7 @@ export async function finishInTerminal(
   { cwd, timeoutMs, signal, clock }: TerminalCall,
 ): Promise<AgentToolResult<BashDetails>> {
   try {
-    const outcome = await getOutcome(command, { timeoutMs, signal, clock });
+    const outcome = await getOutcome(command.exit, { timeoutMs, signal, clock });
     if (outcome.kind !== "done") await command.kill();
     const output = await command.readOutput();
     const status = outcome.kind === "done" ? outcome.status : undefined;
@@ -42,25 +37,6 @@ export async function finishInTerminal(
   } finally {
     await command.release();
   }
-}
-
-function getOutcome(
-  { exit }: TerminalCommand,
-  { timeoutMs, signal, clock }: Omit<TerminalCall, "cwd">,
-): Promise<Outcome> {
-  return new Promise((resolve) => {
-    const settle = (outcome: Outcome) => {
-      stopTimer?.();
-      signal?.removeEventListener("abort", onAbort);
-      resolve(outcome);
-    };
-    const onAbort = () => settle({ kind: "aborted" });
-    const stopTimer =
-      timeoutMs === undefined ? undefined : clock.setTimer(timeoutMs, () => settle({ kind: "timeout" }));
-    signal?.addEventListener("abort", onAbort, { once: true });
-    void exit.then((status) => settle({ kind: "done", status }));
-    if (signal?.aborted) onAbort();
-  });
 }
 
 function describeOutput(output: { text: string; isCut: boolean }, status: ExitStatus | undefined) {
