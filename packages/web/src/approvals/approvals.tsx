@@ -13,7 +13,7 @@ import {
 } from "@tau/protocol/surface";
 import { useAttempt } from "../app/attempt.ts";
 import { useDeaf } from "../app/deaf.ts";
-import { isCoarse } from "../app/pointer.ts";
+import { useFocusAfterAnswer } from "../app/focus-after-answer.ts";
 import { Hidden } from "../text/hidden.tsx";
 
 interface ApprovalsProps {
@@ -24,17 +24,9 @@ interface ApprovalsProps {
 
 export function Approvals({ client, session, approvals }: ApprovalsProps) {
   const [first, ...others] = approvals;
-  const wasAnswered = useRef(false);
-  useEffect(() => {
-    // What had the focus is gone.
-    if (!first && wasAnswered.current && !isCoarse()) document.getElementById("message")?.focus();
-    wasAnswered.current = false;
-  }, [first?.id]);
+  const onAnswered = useFocusAfterAnswer(first?.id);
   if (!first) return null;
   const mayAnswer = client.hello?.scopes.includes("approve") ?? false;
-  const onAnswered = () => {
-    wasAnswered.current = true;
-  };
   return (
     <Question
       key={first.id}

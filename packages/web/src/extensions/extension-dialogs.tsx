@@ -6,20 +6,15 @@ import type { RemoteSession } from "@tau/protocol/client";
 import { pluralise } from "@tau/protocol/surface";
 import { useAttempt } from "../app/attempt.ts";
 import { useDeaf } from "../app/deaf.ts";
-import { isCoarse } from "../app/pointer.ts";
+import { useFocusAfterAnswer } from "../app/focus-after-answer.ts";
 import { Hidden } from "../text/hidden.tsx";
 
 export function ExtensionDialogs({ session, dialogs }: { session: RemoteSession; dialogs: readonly OpenDialog[] }) {
   const [first, ...others] = dialogs;
-  const wasAnswered = useRef(false);
-  useEffect(() => {
-    // What had the focus is gone.
-    if (!first && wasAnswered.current && !isCoarse()) document.getElementById("message")?.focus();
-    wasAnswered.current = false;
-  }, [first?.id]);
+  const onAnswered = useFocusAfterAnswer(first?.id);
   if (!first) return null;
   const answer = (given: UiAnswer) => {
-    wasAnswered.current = true;
+    onAnswered();
     return session.answerDialog(first.id, given);
   };
   return <ExtensionDialog key={first.id} dialog={first.dialog} others={others.length} answer={answer} />;
