@@ -2,6 +2,7 @@
 import { createRequire } from "node:module";
 import { getErrorMessage } from "@tau/ai/internal";
 import type { ExtensionAPI } from "@tau/extensions";
+import { readAnswers } from "../kit/read-answers.ts";
 import { toVisible } from "../kit/visible-text.ts";
 import { BrowserFailure } from "./failure.ts";
 import { getDriverSource } from "./driver-program.ts";
@@ -62,7 +63,11 @@ export class Driver {
     program.stderr.on("data", (chunk: Buffer) => {
       this.#complaint = (this.#complaint + chunk.toString()).slice(-maxComplaint);
     });
-    this.#read();
+    readAnswers(program.stdout, {
+      maxLength: maxAnswerLength,
+      onLine: (line) => this.#take(line),
+      onTooLong: () => void program.end(0),
+    });
     this.exit = this.#watch();
   }
 
@@ -140,25 +145,6 @@ export class Driver {
     this.#end = reason;
     for (const { reject } of this.#waiting.values()) reject(this.#ended());
     this.#waiting.clear();
-  }
-
-  #read(): void {
-    const pieces: string[] = [];
-    let length = 0;
-    const { stdout } = this.#program;
-    stdout.setEncoding("utf8");
-    stdout.on("data", (chunk: string) => {
-      let from = 0;
-      for (let feed = chunk.indexOf("\n"); feed >= 0; feed = chunk.indexOf("\n", from)) {
-        const line = pieces.splice(0).join("") + chunk.slice(from, feed);
-        from = feed + 1;
-        length = 0;
-        this.#take(line);
-      }
-      pieces.push(chunk.slice(from));
-      length += chunk.length - from;
-      if (length > maxAnswerLength) void this.#program.end(0);
-    });
   }
 
   #take(line: string): void {

@@ -3,6 +3,7 @@ import { readFile } from "node:fs/promises";
 import { createRequire } from "node:module";
 import type { ExtensionAPI } from "@tau/extensions";
 import { getErrorMessage } from "@tau/ai/internal";
+import { readAnswers } from "../read-answers.ts";
 import type { Grammar } from "./grammars.ts";
 import { getProgramSource, type ParserAnswer, type ParserRequest } from "./parser-program.ts";
 
@@ -156,29 +157,17 @@ export class Parser {
     // What is written to a program that has ended is lost; `exit` reports that it has.
     program.stdin.on("error", () => {});
     program.stderr.resume();
-    this.#read(program);
-    return program;
-  }
-
-  #read({ stdout, end }: Program): void {
-    const pieces: string[] = [];
-    let length = 0;
-    stdout.setEncoding("utf8");
-    stdout.on("error", () => {});
-    stdout.on("data", (chunk: string) => {
-      let from = 0;
-      for (let feed = chunk.indexOf("\n"); feed >= 0; feed = chunk.indexOf("\n", from)) {
-        const line = pieces.splice(0).join("") + chunk.slice(from, feed);
-        from = feed + 1;
-        length = 0;
+    program.stdout.on("error", () => {});
+    readAnswers(program.stdout, {
+      maxLength: maxAnswerLength,
+      onLine: (line) => {
         const answer = parseAnswer(line);
         if (answer) this.#onAnswer?.(answer);
-        else void end(0);
-      }
-      pieces.push(chunk.slice(from));
-      length += chunk.length - from;
-      if (length > maxAnswerLength) void end(0);
+        else void program.end(0);
+      },
+      onTooLong: () => void program.end(0),
     });
+    return program;
   }
 }
 
