@@ -226,24 +226,33 @@ export interface SearchParams {
   limit?: number;
 }
 
+/**
+ * How the result of a call is drawn. Of `file`, the argument `content` is what was written to `path`, and a `diff` in the
+ * details takes its place where a file was replaced. Of `document`, the argument `content` is Markdown, which is shown whole and
+ * before the call has ended. Of `places` and `step`, the details have what is drawn (`PlacesDetails` and `StepDetails` of
+ * `@tau/protocol/surface`), and the text is for the model. Of `cell`, the arguments `code` and `language` are drawn as code while
+ * they arrive, the text below it like that of `command`, and then the `result` in the details (`CellDetails`).
+ */
+export type ResultView =
+  | "text"
+  | "command"
+  | "diff"
+  | "file"
+  | "document"
+  | "excerpt"
+  | "matches"
+  | "list"
+  | "image"
+  | "places"
+  | "step"
+  | "cell";
+
 export interface ToolData {
   name: string;
   label: string;
   description: string;
   /** How its results are drawn. */
-  shows?:
-    | "text"
-    | "command"
-    | "diff"
-    | "file"
-    | "document"
-    | "excerpt"
-    | "matches"
-    | "list"
-    | "image"
-    | "places"
-    | "step"
-    | "cell";
+  shows?: ResultView;
   /** Its calls change nothing. */
   readOnly: boolean;
   /** Whether the model is shown it. */

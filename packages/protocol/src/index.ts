@@ -44,6 +44,7 @@ export type {
   ThinkingLevelName,
   ToolData,
   TreeNodeData,
+  ResultView,
   TrustData,
   TrustDifference,
   UndoData,
@@ -155,6 +156,7 @@ export { findMentions, type Mention, mentionStart } from "./mentions.ts";
 export {
   type UsageAmounts,
   type UsageGroup,
+  noUsage,
   usageGroups,
   type UsageLimit,
   type UsageReport,

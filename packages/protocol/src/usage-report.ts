@@ -22,6 +22,19 @@ export interface UsageAmounts {
   readonly denied: number;
 }
 
+export const noUsage: UsageAmounts = {
+  requests: 0,
+  input: 0,
+  output: 0,
+  cacheRead: 0,
+  cacheWrite: 0,
+  cost: 0,
+  timeMs: 0,
+  calls: 0,
+  errors: 0,
+  denied: 0,
+};
+
 export interface UsageRow extends UsageAmounts {
   /** A day, a directory, `provider/id`, a tool or an agent; empty if it has no name. */
   readonly name: string;

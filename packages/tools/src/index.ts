@@ -66,14 +66,7 @@ export type { Limits } from "./shell/limits.ts";
 export type { Program } from "./shell/program.ts";
 export { createSafeText } from "./shell/safe-text.ts";
 export { createFirstProcess, findPidNamespace, type PidNamespace } from "./shell/pid-namespace.ts";
-export type {
-  DescribedTool,
-  FileTouches,
-  PromptGuideline,
-  ResultView,
-  ToolCallContext,
-  ToolDescription,
-} from "./tool.ts";
+export type { DescribedTool, FileTouches, PromptGuideline, ToolCallContext, ToolDescription } from "./tool.ts";
 export type {
   ToolBinding,
   ToolConfigField,
@@ -83,3 +76,4 @@ export type {
   ToolSession,
   ToolLogLevel,
 } from "./tool-lifecycle.ts";
+export type { ResultView } from "@tau/protocol";

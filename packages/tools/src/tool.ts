@@ -1,4 +1,5 @@
 /** A tool's description of itself, beyond what a model reads of it. */
+import type { ResultView } from "@tau/protocol";
 import type { AgentTool, AgentToolResult, AgentToolUpdateCallback } from "@tau/agent";
 import type { ToolArguments, ToolParameters } from "@tau/ai";
 import type { AccessRequest } from "./access.ts";
@@ -6,27 +7,6 @@ import type { CommandSandbox } from "./platform/command-sandbox.ts";
 import type { CommandTerminal } from "./platform/command-terminal.ts";
 import type { Files } from "./platform/files.ts";
 import type { Spawn } from "./platform/spawn.ts";
-
-/**
- * How the result of a call is drawn. Of `file`, the argument `content` is what was written to `path`, and a `diff` in the
- * details takes its place where a file was replaced. Of `document`, the argument `content` is Markdown, which is shown whole and
- * before the call has ended. Of `places` and `step`, the details have what is drawn (`PlacesDetails` and `StepDetails` of
- * `@tau/protocol/surface`), and the text is for the model. Of `cell`, the arguments `code` and `language` are drawn as code while
- * they arrive, the text below it like that of `command`, and then the `result` in the details (`CellDetails`).
- */
-export type ResultView =
-  | "text"
-  | "command"
-  | "diff"
-  | "file"
-  | "document"
-  | "excerpt"
-  | "matches"
-  | "list"
-  | "image"
-  | "places"
-  | "step"
-  | "cell";
 
 /** The files that a call read and changed, as the call names them. */
 export interface FileTouches {

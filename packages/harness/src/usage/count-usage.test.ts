@@ -1,8 +1,8 @@
 import { emptyUsage } from "@tau/ai";
-import type { UsageAmounts, UsageGroup } from "@tau/protocol";
+import { noUsage, type UsageAmounts, type UsageGroup } from "@tau/protocol";
 import { expect, test } from "vitest";
 import type { SessionEntry, SessionHeader } from "../session/entry.ts";
-import { addAmounts, noUsage, type UsageCell, UsageCounter } from "./count-usage.ts";
+import { addAmounts, type UsageCell, UsageCounter } from "./count-usage.ts";
 import { groupUsage } from "./group-usage.ts";
 
 /** Local noon and a few seconds. */

@@ -1,22 +1,9 @@
 /** Counts what the entries of a session have used, by local day, and by model or tool. Pure. */
 import { asRecord } from "@tau/ai/internal";
-import type { UsageAmounts } from "@tau/protocol";
+import { noUsage, type UsageAmounts } from "@tau/protocol";
 import { parseUsage } from "../budget/usage.ts";
 import { formatDate } from "../prompt/system-prompt.ts";
 import { customTypes, getNestedCall, type SessionEntry, type SessionHeader } from "../session/entry.ts";
-
-export const noUsage: UsageAmounts = {
-  requests: 0,
-  input: 0,
-  output: 0,
-  cacheRead: 0,
-  cacheWrite: 0,
-  cost: 0,
-  timeMs: 0,
-  calls: 0,
-  errors: 0,
-  denied: 0,
-};
 
 export const addAmounts = (a: UsageAmounts, b: Partial<UsageAmounts>): UsageAmounts => ({
   requests: a.requests + (b.requests ?? 0),

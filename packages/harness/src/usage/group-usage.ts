@@ -1,6 +1,6 @@
 /** Adds up what sessions have used, by day, project, model, tool or agent. Pure. */
-import type { UsageAmounts, UsageGroup, UsageReport, UsageRow } from "@tau/protocol";
-import { addAmounts, noUsage, type UsageCell } from "./count-usage.ts";
+import { noUsage, type UsageAmounts, type UsageGroup, type UsageReport, type UsageRow } from "@tau/protocol";
+import { addAmounts, type UsageCell } from "./count-usage.ts";
 
 /** The amounts of a session. */
 export interface SessionUsage {

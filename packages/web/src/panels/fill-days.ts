@@ -1,21 +1,8 @@
-import type { UsageReportData, UsageRow } from "@tau/protocol";
+import { noUsage, type UsageReportData, type UsageRow } from "@tau/protocol";
 
 const dayMs = 86_400_000;
 /** A chart with more bars could not be read. */
 const maxDays = 400;
-
-const unused: Omit<UsageRow, "name"> = {
-  requests: 0,
-  input: 0,
-  output: 0,
-  cacheRead: 0,
-  cacheWrite: 0,
-  cost: 0,
-  timeMs: 0,
-  calls: 0,
-  errors: 0,
-  denied: 0,
-};
 
 /** A row for each day from the first of the report to the last that was used, also for days without any use. Pure. */
 export function fillDays({ since, rows }: Pick<UsageReportData, "since" | "rows">): UsageRow[] {
@@ -25,6 +12,6 @@ export function fillDays({ since, rows }: Pick<UsageReportData, "since" | "rows"
   const count = Math.min(maxDays, Math.floor((endMs - startMs) / dayMs) + 1);
   return Array.from({ length: count }, (_none, index) => {
     const name = new Date(endMs - (count - 1 - index) * dayMs).toISOString().slice(0, "2026-03-01".length);
-    return byDay.get(name) ?? { name, ...unused };
+    return byDay.get(name) ?? { name, ...noUsage };
   });
 }
