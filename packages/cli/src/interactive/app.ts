@@ -50,7 +50,7 @@ interface AppOptions extends CoreOptions {
   addThemes?: (paths: readonly string[]) => Promise<readonly string[]>;
   /** The first frame waits for this: the terminal's answers about its colors. */
   whenColorsKnown?: () => Promise<unknown>;
-  /** Whether the terminal is told what tau is doing. Default `never`. */
+  /** Whether what tau is doing is reported to the terminal. Default `never`. */
   statusMode?: StatusMode;
   /** Whether the first screen has a line about keys. Default false. */
   showsHint?: boolean;
@@ -117,17 +117,10 @@ export class App {
     this.#title = new TerminalTitle({ terminal, isOn: () => getSettings().terminal.showTitle });
     this.#userCommands = createUserCommands({
       getSettings,
-      getState: () => status.state,
       say: (text) => say(text, "warning"),
       requestRender,
     });
     const { statusLine, notify } = this.#userCommands;
-    this.#attention = new Attention({
-      terminal,
-      getSettings: () => getSettings().terminal,
-      now,
-      onNotify: notify,
-    });
     this.#programStatus = new ProgramStatus({
       terminal,
       mode: options.statusMode ?? "never",
@@ -149,11 +142,19 @@ export class App {
       version: program.version,
     });
     this.#status = status;
+    this.#attention = new Attention({
+      terminal,
+      getSettings: () => getSettings().terminal,
+      now,
+      onNotify: (type, message) => notify(type, message, status.state),
+    });
+    const facts = new SessionFacts({ session, status, look, remarks, requestRender });
+    this.#facts = facts;
     const places = createExtensionPlaces(
       createHeader(options, {
         status,
         describeKey,
-        getLoaded: () => this.#facts.loaded,
+        getLoaded: () => facts.loaded,
         isExpanded: () => look.expandsTools,
       }),
       status,
@@ -199,7 +200,6 @@ export class App {
     });
     this.#extensions = extensions;
     const runShortcut = (data: string) => extensions.current?.runShortcut(data) ?? false;
-    this.#facts = new SessionFacts({ session, status, look, extensions, remarks, requestRender });
 
     const control = new RunControl({ editor, outbox, shell, getClient, getView, run, requestRender });
     this.#questions = new OpenQuestions({
@@ -234,7 +234,7 @@ export class App {
       reloadTerminal: async () => (await options.reloadTerminal?.()) ?? [],
       requestRender,
     });
-    this.#commands = new CommandRunner({ ui: this.#interface, editor, extensions, facts: this.#facts });
+    this.#commands = new CommandRunner({ ui: this.#interface, editor, extensions, facts });
 
     const keepDraft = () => options.keepDraft?.(() => this.draft);
     const getCwd = () => status.state?.cwd ?? "";
@@ -312,6 +312,8 @@ export class App {
       // A key may run something of an extension as soon as the state is drawn.
       onShown: async () => void (await Promise.all([this.#extensions.current?.attach(), this.#facts.refresh()])),
     });
+    // Reads a file, and only footers of extensions show it.
+    this.#facts.onRefresh(async (client) => await this.#extensions.current?.countProviders(client));
     tui.beforeRender = () => this.#update(session.view);
     tui.onTerminalColorSchemeChange((scheme) => {
       themes.setScheme(scheme);

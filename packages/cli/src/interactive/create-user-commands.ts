@@ -13,24 +13,22 @@ const minNotifyMs = 1_000;
 
 interface UserCommandsOptions {
   getSettings: () => TerminalSettings;
-  /** Undefined until it is known. */
-  getState: () => StateData | undefined;
   say: (text: string) => void;
   requestRender: () => void;
 }
 
 export interface UserCommands {
   readonly statusLine: OwnStatusLine;
-  readonly notify: (type: NotificationType, message: string) => void;
+  /** `state` is undefined until it is known. */
+  readonly notify: (type: NotificationType, message: string, state: StateData | undefined) => void;
   close(): void;
 }
 
 /** Nothing is loaded or started until a setting names a command. */
-export function createUserCommands({ getSettings, getState, say, requestRender }: UserCommandsOptions): UserCommands {
-  const getCwd = () => getState()?.cwd ?? process.cwd();
+export function createUserCommands({ getSettings, say, requestRender }: UserCommandsOptions): UserCommands {
   const run: RunUserCommand = async (...call) => {
     const { createRunUserCommand } = await import("./run-user-command.ts");
-    return await createRunUserCommand({ getCwd })(...call);
+    return await createRunUserCommand()(...call);
   };
   let hasFailed = false;
   const status = new UserCommand({
@@ -48,13 +46,13 @@ export function createUserCommands({ getSettings, getState, say, requestRender }
   const notification = new UserCommand({ run, clock: systemClock, minIntervalMs: minNotifyMs });
   return {
     statusLine,
-    notify(type, message) {
+    notify(type, message, state) {
       const { notify: command } = getSettings();
       if (command === undefined) return;
-      const { sessionId = "", sessionFile = "", cwd = "" } = getState() ?? {};
+      const { sessionId = "", sessionFile = "", cwd = "" } = state ?? {};
       const session = { session_id: sessionId, transcript_path: sessionFile, cwd };
       const input = { ...session, hook_event_name: "Notification", notification_type: type, title: "tau", message };
-      notification.request({ command, input });
+      notification.request({ command, cwd: state?.cwd ?? process.cwd(), input });
     },
     close() {
       status.close();

@@ -112,7 +112,7 @@ export class OwnStatusLine {
   update(facts: StatusFacts): void {
     const setting = this.#options.getSetting();
     if (setting !== undefined && typeof setting !== "string")
-      this.#options.command.request({ command: setting.command, input: describeStatus(facts) });
+      this.#options.command.request({ command: setting.command, cwd: facts.state.cwd, input: describeStatus(facts) });
   }
 
   /** Undefined where the usual lines are shown. */

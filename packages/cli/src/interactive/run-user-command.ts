@@ -8,19 +8,18 @@ const maxCommandMs = 5_000;
 const maxOutputBytes = 64 * 1024;
 
 interface RunOptions {
-  readonly getCwd: () => string;
   readonly log?: (message: string) => void;
   /** Default `maxCommandMs`. */
   readonly timeoutMs?: number;
 }
 
 export const createRunUserCommand =
-  ({ getCwd, log = () => {}, timeoutMs = maxCommandMs }: RunOptions): RunUserCommand =>
-  async ({ command, input }, signal) => {
+  ({ log = () => {}, timeoutMs = maxCommandMs }: RunOptions = {}): RunUserCommand =>
+  async ({ command, cwd, input }, signal) => {
     try {
       const child = await createSpawn()({
         argv: ["sh", "-c", command],
-        cwd: getCwd(),
+        cwd,
         env: process.env as Record<string, string>,
         stdin: "pipe",
         detached: true,

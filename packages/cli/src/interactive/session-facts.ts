@@ -1,17 +1,16 @@
 /** Asks for what the view of the session does not have: its state, its tools, and what extensions show of it. */
 import type { SlashCommandData } from "@tau/protocol";
 import type { LoadedExtensions } from "./extensions/extension-client.ts";
-import type { LazyExtensions } from "./extensions/lazy-extensions.ts";
 import type { FollowedSession } from "./followed-session.ts";
 import type { Look } from "./look.ts";
 import type { Remarks } from "./remarks.ts";
+import type { SessionClient } from "./session-client.ts";
 import type { StatusArea } from "./status-area.ts";
 
 interface SessionFactsOptions {
   session: FollowedSession;
   status: StatusArea;
   look: Look;
-  extensions: LazyExtensions;
   remarks: Remarks;
   requestRender: () => void;
 }
@@ -26,6 +25,7 @@ export interface LoadedNames {
 export class SessionFacts {
   readonly #options: SessionFactsOptions;
   #loaded: LoadedNames | undefined;
+  #listener: ((client: SessionClient) => Promise<void>) | undefined;
 
   constructor(options: SessionFactsOptions) {
     this.#options = options;
@@ -36,8 +36,13 @@ export class SessionFacts {
     return this.#loaded;
   }
 
+  /** Calls `listener` after each refresh. Nothing waits for it. */
+  onRefresh(listener: (client: SessionClient) => Promise<void>): void {
+    this.#listener = listener;
+  }
+
   async refresh(): Promise<void> {
-    const { session, status, look, extensions, remarks, requestRender } = this.#options;
+    const { session, status, look, remarks, requestRender } = this.#options;
     const { client } = session;
     const [{ tools }, { commands }] = await Promise.all([
       client.execute({ type: "get_tools" }),
@@ -50,8 +55,7 @@ export class SessionFacts {
     this.#loaded = listLoaded(commands, client.extensions?.loaded?.list ?? []);
     look.cwd = status.state?.cwd ?? "";
     requestRender();
-    // Reads a file, and only footers of extensions show it: nothing waits for it.
-    void remarks.report(async () => await extensions.current?.countProviders(client));
+    void remarks.report(async () => await this.#listener?.(client));
   }
 
   /** Asks only for what the session has used. */

@@ -18,7 +18,7 @@ test("there is never more than one at a time, the last request counts, and not m
   const clock = createFakeClock();
   const outputs: (string | undefined)[] = [];
   const command = new UserCommand({ run, clock, minIntervalMs: 300, onOutput: (output) => outputs.push(output) });
-  const request = (input: number) => command.request({ command: "x", input });
+  const request = (input: number) => command.request({ command: "x", cwd: "/", input });
   request(1);
   request(2);
   request(3);
@@ -41,10 +41,10 @@ test("there is never more than one at a time, the last request counts, and not m
 test("after the end nothing is started, and what runs is ended", () => {
   const { runs, run } = createRuns();
   const command = new UserCommand({ run, clock: createFakeClock(), minIntervalMs: 0 });
-  command.request({ command: "x", input: 1 });
-  command.request({ command: "x", input: 2 });
+  command.request({ command: "x", cwd: "/", input: 1 });
+  command.request({ command: "x", cwd: "/", input: 2 });
   command.close();
-  command.request({ command: "x", input: 3 });
+  command.request({ command: "x", cwd: "/", input: 3 });
   expect(runs.map(({ signal }) => signal.aborted)).toEqual([true]);
 });
 
@@ -58,16 +58,16 @@ test.each([
   ["leaves others behind that hold its output", "echo fine; (trap '' TERM HUP; sleep 300) & ", "fine\n"],
   ["closes its input", "exec <&-; echo fine", "fine\n"],
 ])("a command that %s gives its output, or none", async (_name, command, output) => {
-  const run = createRunUserCommand({ getCwd: () => tmpdir(), timeoutMs: 1_500 });
-  expect(await run({ command, input: { a: 1 } }, new AbortController().signal)).toBe(output);
+  const run = createRunUserCommand({ timeoutMs: 1_500 });
+  expect(await run({ command, cwd: tmpdir(), input: { a: 1 } }, new AbortController().signal)).toBe(output);
 });
 
 test("a command whose end is wanted leaves nothing behind", async () => {
   const directory = await mkdtemp(join(tmpdir(), "tau-command-"));
   onTestFinished(() => rm(directory, { recursive: true }));
   const end = new AbortController();
-  const run = createRunUserCommand({ getCwd: () => directory, timeoutMs: 60_000 });
-  const running = run({ command: "sleep 300 & echo $! > pid; wait", input: {} }, end.signal);
+  const run = createRunUserCommand({ timeoutMs: 60_000 });
+  const running = run({ command: "sleep 300 & echo $! > pid; wait", cwd: directory, input: {} }, end.signal);
   const readPid = async () => Number(await readFile(join(directory, "pid"), "utf8").catch(() => "0"));
   await expect.poll(readPid, { timeout: 20_000 }).toBeGreaterThan(0);
   const pid = await readPid();

@@ -6,6 +6,7 @@ export type RunUserCommand = (request: UserCommandRequest, signal: AbortSignal) 
 
 interface UserCommandRequest {
   readonly command: string;
+  readonly cwd: string;
   /** Written to its standard input, as JSON. */
   readonly input: unknown;
 }

@@ -54,8 +54,6 @@ interface ApprovalOptions {
   onLater: () => void;
   /** The run that asks is stopped. */
   onStop: () => void;
-  /** Milliseconds since the epoch. Default: the time of this machine. */
-  getTime?: () => number;
 }
 
 export class ApprovalDialog extends Container {
@@ -167,8 +165,8 @@ export class ApprovalDialog extends Container {
 
   /** Draws one line, whatever the width is: the rows below are counted. */
   #drawTitle(width: number): string {
-    const { theme, others, approval, getTime = Date.now } = this.#options;
-    const leftMs = getTimeLeftMs(approval, getTime());
+    const { theme, others, approval } = this.#options;
+    const leftMs = getTimeLeftMs(approval, Date.now());
     const notes = [
       ...(others > 0 ? [`${others} more waiting`] : []),
       ...(leftMs === undefined ? [] : [formatTimeLeft(leftMs)]),
