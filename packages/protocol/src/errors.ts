@@ -31,7 +31,7 @@ export type HarnessErrorCode =
   /** Something of this machine cannot be used, such as its key chain. */
   | "unavailable"
   | "invalid_input"
-  /** A tool's own `beforeInvoke` refused a call, the tool could not be loaded, or a client may not do this. */
+  /** A tool's own `beforeInvoke` refused a call, the tool could not be loaded, a client may not do this, or the budget is spent. */
   | "denied"
   | "aborted";
 

@@ -1,5 +1,6 @@
 /** Lets the extensions of a session use it. */
 import type { StreamFn } from "@tau/agent";
+import { HarnessError } from "@tau/protocol";
 import type { ExtensionSessionPort, SessionExtensions } from "@tau/extensions";
 import type { Spending } from "../agent-session/live-sessions.ts";
 import type { Budget } from "../budget/budget.ts";
@@ -49,7 +50,7 @@ const payFor =
   async (...question) => {
     const budget = getBudget();
     const limit = budget.exceeded();
-    if (limit !== undefined) throw new Error(`The budget is spent: the limit of ${limit} is reached.`);
+    if (limit !== undefined) throw new HarnessError("denied", `The budget is spent: the limit of ${limit} is reached.`);
     const stream = await request(...question);
     // A failure is reported by the stream itself, and has no usage.
     void stream.result().then(

@@ -1,11 +1,12 @@
 /** Files with secrets: they are read only if nobody else could have read or written them. */
+import { HarnessError } from "../errors.ts";
 import { closeSync, constants, fstatSync, openSync, readFileSync, type Stats } from "node:fs";
 
 /** Links are not followed, and a pipe is not waited for. Windows has neither flag. */
 const flags = constants.O_RDONLY | (constants.O_NOFOLLOW ?? 0) | (constants.O_NONBLOCK ?? 0);
 
 /**
- * The content of a file of this user. Undefined if there is none. Throws, with a sentence for people, for a link, a file of
+ * The content of a file of this user. Undefined if there is none. Throws a `HarnessError` for a link, a file of
  * another user, and a file that others may read or write.
  */
 export function readOwnFile(path: string): string | undefined {
@@ -13,7 +14,7 @@ export function readOwnFile(path: string): string | undefined {
   if (fd === undefined) return undefined;
   try {
     const problem = findProblem(fstatSync(fd));
-    if (problem !== undefined) throw new Error(`${path} is not used: ${problem}`);
+    if (problem !== undefined) throw new HarnessError("unavailable", `${path} is not used: ${problem}`);
     return readFileSync(fd, "utf8");
   } finally {
     closeSync(fd);
@@ -26,9 +27,10 @@ function openOwn(path: string): number | undefined {
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;
     if (code === "ENOENT" || code === "ENOTDIR") return undefined;
-    if (code === "ELOOP") throw new Error(`${path} is not used: it is a link. Remove it.`, { cause: error });
+    if (code === "ELOOP")
+      throw new HarnessError("unavailable", `${path} is not used: it is a link. Remove it.`, { cause: error });
     if (code !== "EACCES") throw error;
-    throw new Error(`${path} is not used: it belongs to another user.`, { cause: error });
+    throw new HarnessError("unavailable", `${path} is not used: it belongs to another user.`, { cause: error });
   }
 }
 

@@ -1,5 +1,5 @@
 /** `/stats`: what the sessions of all directories have used. */
-import { type UsageGroup, usageGroups, type UsageReportParams } from "@tau/protocol";
+import { HarnessError, type UsageGroup, usageGroups, type UsageReportParams } from "@tau/protocol";
 import type { SelectItem } from "@tau/tui";
 import type { Interface } from "../interface.ts";
 
@@ -20,7 +20,8 @@ export function parseStatsArgument(argument: string): UsageReportParams {
   const words = argument.split(/\s+/).filter((word) => word !== "");
   const by = words.find(isGroup);
   const [since, until, ...others] = words.filter((word) => word !== by);
-  if (others.length > 0) throw new Error("It is /stats [ROWS] [FIRST DAY] [LAST DAY], such as /stats model 7d.");
+  if (others.length > 0)
+    throw new HarnessError("invalid_input", "It is /stats [ROWS] [FIRST DAY] [LAST DAY], such as /stats model 7d.");
   return { ...(by && { by }), ...(since !== undefined && { since }), ...(until !== undefined && { until }) };
 }
 
