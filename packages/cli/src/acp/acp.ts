@@ -20,7 +20,7 @@ export async function runAcp(options: SessionOptions, io: Io): Promise<ExitCode>
       "tau: this is for editors, which send messages of ACP on standard input. See tau help editors. Ctrl-D ends it.\n",
     );
   const connection = new Connection(io.out);
-  // The mode that extensions are told; it also keeps questions off the terminal.
+  // The mode that extensions see; it also keeps questions off the terminal.
   const server = new Server(createClient({ ...options, mode: "rpc" }, io, connection));
   return await serveLines(server, io);
 }

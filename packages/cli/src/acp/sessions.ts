@@ -151,7 +151,7 @@ export class EditorSessions {
     await Promise.all(open.map((session) => session.close("gateway_disconnected")));
   }
 
-  /** By its whole id: of an editor, a path or the beginning of an id is a mistake. */
+  /** By its whole id: of an editor, a path or the beginning of an id is an error. */
   async #find(sessionId: string, cwd?: string): Promise<SessionInfo | undefined> {
     const isIt = ({ id }: SessionInfo) => id === sessionId;
     const near = cwd === undefined ? undefined : (await this.#listStored(cwd)).find(isIt);

@@ -42,7 +42,7 @@ export class Connection {
     this.#write({ jsonrpc: "2.0", id, error: toErrorRecord(error) });
   }
 
-  /** Asks the client. When the signal aborts, the client is told that no answer is needed any more. */
+  /** Asks the client. When the signal aborts, notifies the client that no answer is needed any more. */
   request(method: string, params: object, signal?: AbortSignal): Promise<unknown> {
     if (this.#isClosed) return Promise.reject(new RequestFailed("closed", "The client has disconnected."));
     if (signal?.aborted) return Promise.reject(new RequestFailed("cancelled", "The request was not sent."));

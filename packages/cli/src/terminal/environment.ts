@@ -37,7 +37,7 @@ export function getEscapeTimeoutMs(env: Environment): number | undefined {
   return timeoutMs > 0 ? timeoutMs : undefined;
 }
 
-/** Whether the terminal is told what tau is doing. */
+/** Whether what tau is doing is reported to the terminal. */
 export function getStatusMode(env: Environment): StatusMode {
   const isOn = switches[read(env, "PROGRAM_STATUS") ?? ""];
   return isOn === undefined ? "ask" : isOn ? "always" : "never";

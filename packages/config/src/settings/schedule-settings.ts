@@ -40,7 +40,7 @@ export const scheduleSettings = {
     }),
     prompt: setting(nonEmptyText, {
       default: undefined,
-      description: "What it is told besides its list. Without it, an empty list costs nothing: no model is asked.",
+      description: "Instructions besides its list. Without it, an empty list costs nothing: no model is asked.",
       project,
     }),
     cwd: setting(workingPath, {

@@ -9,7 +9,7 @@ export const goalCommand: FeatureCommand = {
 /** The feature `goal`. */
 export const goal = (): Feature => ({
   name: "goal",
-  summary: "Work that goes on, run after run, until a check says that the goal is reached.",
+  summary: "Work that continues, run after run, until a check says that the goal is reached.",
   commands: [goalCommand],
   load: async () => (await import("./goal.ts")).goalExtension,
 });

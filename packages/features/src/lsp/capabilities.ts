@@ -1,4 +1,4 @@
-/** The capabilities that servers are told of when they are initialised. */
+/** The capabilities that tau reports to servers when it initialises them. */
 
 const kinds = (count: number): number[] => Array.from({ length: count }, (_, index) => index + 1);
 

@@ -104,7 +104,7 @@ export class Connection {
     this.#write({ jsonrpc: "2.0", method, params });
   }
 
-  /** Rejects with an `LspError`. The server is told when an answer is not needed any more. */
+  /** Rejects with an `LspError`. Notifies the server when an answer is not needed any more. */
   request(method: string, params: unknown, { timeoutMs, signal }: RequestOptions): Promise<Answer> {
     if (signal?.aborted) return Promise.reject(new LspError("aborted", "The call was stopped."));
     if (this.#endReason !== undefined) return Promise.reject(this.#toEnded());

@@ -2,7 +2,7 @@
 import { pathToFileURL } from "node:url";
 import { getLanguageId } from "./language-ids.ts";
 
-/** The server is told to forget the one that was used longest ago when there are more. */
+/** If there are more, tau closes the one at the server that was used longest ago. */
 const maxOpen = 200;
 
 /** The numbers of the protocol. */

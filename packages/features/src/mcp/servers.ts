@@ -23,7 +23,7 @@ import { McpServer, type McpServerState } from "./server.ts";
 export interface McpServersParts {
   cwd: string;
   agentDir: string;
-  /** The version of tau, which servers are told. */
+  /** The version of tau, which is reported to servers. */
   version: string;
   env: Readonly<Record<string, string | undefined>>;
   clock: Clock;

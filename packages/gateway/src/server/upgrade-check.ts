@@ -14,7 +14,7 @@ interface UpgradeCheckParts {
 
 /**
  * `key` is what limits count by. Throws what an upgrade is refused for. Returns the refusal if only the origin is wrong: a page
- * cannot read the answer to an upgrade that fails, so it is told in the WebSocket.
+ * cannot read the answer to an upgrade that fails, so it is reported in the WebSocket.
  */
 type UpgradeCheck = (request: IncomingMessage, key: string) => Refusal | undefined;
 

@@ -17,7 +17,7 @@ import type { RunOutcome } from "../run/run.ts";
 const maxCorrections = 2;
 
 export class AnswerForm {
-  /** The form as a provider is told it; undefined if the schema cannot be described. */
+  /** The form as a provider gets it; undefined if the schema cannot be described. */
   readonly format: OutputFormat | undefined;
   /** Tells the model the form, at the end of the prompt. */
   readonly request: string;
@@ -39,7 +39,7 @@ export class AnswerForm {
     this.#schema = schema;
   }
 
-  /** Reads the answer of a run. Returns what the model is told next: undefined if it is not asked again. */
+  /** Reads the answer of a run. Returns the next message to the model; undefined if it is not asked again. */
   async read(outcome: RunOutcome, signal: AbortSignal): Promise<string | undefined> {
     this.#messages.push(...outcome.messages);
     this.#last = outcome;

@@ -90,7 +90,7 @@ function describeForWire({ description, parameters }: AgentTool): Pick<ToolInfo,
   return { description, parameters: wire.kind === "schema" ? wire.schema : {} };
 }
 
-/** The tools that can be called although requests do not list them, as the model is told of them. */
+/** Describes to the model the tools that can be called although requests do not list them. */
 export class FoundTools {
   readonly #others: SessionTools;
   #input: FoundInput | undefined;

@@ -24,7 +24,7 @@ export class PermissionModes {
     this.#published = parts.permissions.mode;
   }
 
-  /** Calls `listener` after each change that surfaces are told of. */
+  /** Calls `listener` after each change that is reported to surfaces. */
   onChange(listener: ModeListener): void {
     this.#listeners.add(listener);
   }

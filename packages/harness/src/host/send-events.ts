@@ -19,7 +19,7 @@ export interface SendEventsOptions {
 export interface SentFeed {
   /** Rejects if there is nothing to send, such as when the session could not be opened. */
   readonly feed: Promise<EventFeed>;
-  /** Whether it is known that there is nothing to send: then the client is told not to come back. */
+  /** Whether it is known that there is nothing to send: then the answer keeps the client from coming back. */
   readonly isEmpty: boolean;
   /** Aborts the run because the client has gone. */
   readonly abort: () => void;

@@ -351,7 +351,7 @@ class LineWriter {
     this.#last = place;
   }
 
-  /** The glyph goes on up to here. */
+  /** Extends the last glyph up to here. */
   extend(endX: number): void {
     if (this.#last) this.#last = { ...this.#last, endX };
   }
