@@ -52,9 +52,6 @@ function findTerm({ flat, lower }: FoldedText, { text, startsWord }: Term, posit
   return index;
 }
 
-export const matchesQuery = (folded: FoldedText, query: SearchQuery): boolean =>
-  query.every((term) => findTerm(folded, term) >= 0);
-
 export interface Excerpt {
   /** A single line, with `…` where the text is cut. */
   text: string;
