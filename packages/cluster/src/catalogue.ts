@@ -43,7 +43,6 @@ interface CatalogueEntry {
   usage: { tokens: number; cost: number };
 }
 
-/** Changes of an entry. */
 type EntryChange = Partial<Pick<CatalogueEntry, "status" | "isTrashed" | "usage">> & {
   epoch: number;
   /** By the clock. It is written later. */

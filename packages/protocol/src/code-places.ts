@@ -217,7 +217,6 @@ export function describePlace({ name, kind, message, source }: CodePlace): strin
   return [text, source === undefined ? "" : `(${source})`].filter((part) => part !== "").join(" ");
 }
 
-/** A line of an excerpt. */
 export interface ExcerptLine {
   number: number;
   text: string;

@@ -92,7 +92,6 @@ export interface Protocol<TOptions extends StreamOptions = StreamOptions, TState
   explain?(failure: Failure): string | undefined;
 }
 
-/** A request to a protocol. */
 export interface ProtocolRequest {
   model: Model;
   context: Context;

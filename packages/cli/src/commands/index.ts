@@ -1,7 +1,6 @@
 import { allFeatures } from "@tau/features";
 import type { Command } from "./command.ts";
 
-/** The commands of features. */
 export const featureCommands = allFeatures.flatMap(({ programCommands = [] }) => programCommands);
 
 /** Its servers are the feature's; serving sessions is a surface of the program. */

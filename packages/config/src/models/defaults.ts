@@ -50,7 +50,6 @@ const table: readonly (readonly [provider: string, model: string])[] = [
   ["cloudflare-ai-gateway", "workers-ai/@cf/zai-org/glm-5.3"],
 ];
 
-/** The order of the table. */
 export const defaultProviderOrder: readonly string[] = table.map(([provider]) => provider);
 
 /** Orders names of providers: those in the order of preference first, the others by their names. */

@@ -319,7 +319,6 @@ export class ModelRegistry {
     this.#listeners.emit();
   }
 
-  /** Whether a model is virtual. */
   isVirtual(model: Pick<Model, "provider" | "id">): boolean {
     return this.#virtual.has(model);
   }

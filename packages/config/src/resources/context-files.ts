@@ -4,7 +4,6 @@ import type { FileSystem } from "@tau/tools/platform";
 import { createProblem, type ResourceProblem } from "./resource-problem.ts";
 import { readText } from "./read-text.ts";
 
-/** The text of a file. */
 export interface TextFile {
   path: string;
   content: string;

@@ -83,5 +83,4 @@ async function closeOpened({ opened }: Entry): Promise<void> {
   await resource?.close();
 }
 
-/** The resources of this process. */
 export const processResources = new SharedResources();

@@ -114,7 +114,6 @@ export interface BrowserPorts {
   clock?: Clock;
 }
 
-/** The feature `browser`. */
 export const browser = (ports: BrowserPorts = {}): Feature => ({
   name: "browser",
   summary: "Pages in a headless Chromium that the model reads and acts on.",

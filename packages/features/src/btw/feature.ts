@@ -7,7 +7,6 @@ export const btwCommand = {
     "Ask something beside the conversation, also during a run: neither the question nor the answer becomes a part of it",
 };
 
-/** The feature `btw`. */
 export const btw = (): Feature => ({
   name: "btw",
   summary: "Side questions that do not enter the conversation.",

@@ -19,7 +19,6 @@ export const calcTool: FeatureTool = {
   summarise: ({ expression }: { expression: string }) => `Calculate ${expression}`,
 };
 
-/** The feature `calc`. */
 export const calc = (): Feature => ({
   name: "calc",
   summary: "A tool that calculates exactly, with units of bytes and time.",

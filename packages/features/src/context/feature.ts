@@ -3,7 +3,6 @@ import type { Feature } from "@tau/extensions";
 
 export const contextCommand = { name: "context", description: "Show what fills the window of the model, by tokens" };
 
-/** The feature `context`. */
 export const context = (): Feature => ({
   name: "context",
   summary: "Shows what fills the window of the model.",

@@ -88,7 +88,6 @@ export interface GitHubPorts {
   lookup?: Lookup;
 }
 
-/** The feature `github`. */
 export const github = (ports: GitHubPorts = {}): Feature => ({
   name: "github",
   summary: "Issues, pull requests, runs and releases of GitHub; off by default.",

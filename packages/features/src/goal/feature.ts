@@ -6,7 +6,6 @@ export const goalCommand: FeatureCommand = {
   description: 'Work until a goal is reached: /goal [--check "COMMAND"] [--runs N] [--budget USD] TEXT; /goal off',
 };
 
-/** The feature `goal`. */
 export const goal = (): Feature => ({
   name: "goal",
   summary: "Work that continues, run after run, until a check says that the goal is reached.",

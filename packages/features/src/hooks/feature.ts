@@ -3,7 +3,6 @@ import type { Feature } from "@tau/extensions";
 import { hasHooks } from "./has-hooks.ts";
 import { hookSettings } from "./settings.ts";
 
-/** The feature `hooks`. */
 export const hooks = (): Feature => ({
   name: "hooks",
   summary: "Commands that run before and after tool calls, at prompts, at the start and the end.",

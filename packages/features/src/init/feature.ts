@@ -7,7 +7,6 @@ export const initCommand = {
     "Write AGENTS.md from the project, or improve it; you see the text before it is saved: /init [--yes] [WHAT MATTERS]",
 };
 
-/** The feature `init`. */
 export const init = (): Feature => ({
   name: "init",
   summary: "Writes AGENTS.md from the project, and asks before it is saved.",

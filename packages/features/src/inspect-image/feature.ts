@@ -28,7 +28,6 @@ export const inspectImageTool: FeatureTool = {
   summarise: (args: unknown) => `Inspect the image ${String(asRecord(args)["path"])}`,
 };
 
-/** The feature `inspect_image`. */
 export const inspectImage = (): Feature => ({
   name: "inspect_image",
   summary: "A tool that describes an image file and asks a model about it.",

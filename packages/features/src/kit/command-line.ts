@@ -3,5 +3,4 @@
 const quote = (word: string): string =>
   /^[\w@%+=:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", String.raw`'\''`)}'`;
 
-/** Joins words to a command line. */
 export const formatCommandLine = (words: readonly string[]): string => words.map(quote).join(" ");

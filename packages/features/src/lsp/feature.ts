@@ -56,7 +56,6 @@ export const lspTool: FeatureTool = {
   },
 };
 
-/** The feature `lsp`. */
 export const lsp = (): Feature => ({
   name: "lsp",
   summary: "Language servers: definitions, references, problems, renames and more.",

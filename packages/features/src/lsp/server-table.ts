@@ -489,7 +489,6 @@ export const serverTable: readonly ServerDefinition[] = [
   },
 ];
 
-/** Whether a server is for a file. */
 export function isForFile({ fileTypes }: Pick<ServerDefinition, "fileTypes">, path: string): boolean {
   const name = path.slice(path.lastIndexOf("/") + 1);
   const lower = name.toLowerCase();

@@ -6,7 +6,6 @@ import type { Feature, SessionPlace } from "@tau/extensions";
 import { getUserFile, projectFiles } from "../kit/mcp-files.ts";
 import { isServerName } from "./server-name.ts";
 
-/** The feature `mcp`. */
 export const mcp = (): Feature => ({
   name: "mcp",
   summary: "Tools, resources and prompts of MCP servers.",

@@ -92,7 +92,6 @@ export const memoryCommand = {
   description: "Show what is remembered of this project, what was used and why; change, forget, turn it on or off",
 };
 
-/** The feature `memory`. */
 export const memory = (): Feature => ({
   name: "memory",
   summary: "Facts of a project that stay between sessions.",

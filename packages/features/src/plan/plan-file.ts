@@ -16,7 +16,6 @@ export interface Plan {
 
 export type PlanState = "proposed" | "changed" | "accepted" | "refused";
 
-/** The type of the entries. */
 export const planEntryType = "plan";
 
 const maxNameLength = 100;

@@ -7,7 +7,6 @@ export const reviewCommand = {
     "Review changes: the uncommitted ones, or those of BRANCH, --base BRANCH or --commit COMMIT; more words say what to look at",
 };
 
-/** The feature `review`. */
 export const review = (): Feature => ({
   name: "review",
   summary: "Reviews changes with a child that can only read.",

@@ -61,7 +61,6 @@ export const fetchTool: FeatureTool = {
   summarise: ({ url, question }: FetchArguments) => `Read ${url}${question === undefined ? "" : `: ${question}`}`,
 };
 
-/** The feature `web`. */
 export const web = (): Feature => ({
   name: "web",
   summary: "Searches the web, and reads its pages as Markdown.",

@@ -20,7 +20,6 @@ const maxRequestAgeMs = 24 * 60 * 60_000;
 /** The messages without a final outcome, and those that were given up, oldest first. */
 export class MessageTable {
   readonly #messages = new Map<string, StoredMessage>();
-  /** Messages by session. */
   readonly #bySession = new Map<string, Map<string, StoredMessage>>();
   #deadCount = 0;
   /** Bytes of the messages that wait, by sender. */

@@ -14,7 +14,6 @@ interface RunPlaceParts {
   wake: () => void;
 }
 
-/** The sender that a run is for. */
 export interface RunSender {
   isScheduled: boolean;
   /** See `PlaceRequest`. */

@@ -44,7 +44,6 @@ export type GatewaySessionParams = Required<
  */
 export type OpenDirectory = (cwd: string, params: GatewaySessionParams) => Promise<Host>;
 
-/** Options of a new session. */
 interface NewSessionOptions {
   agentName?: string;
   /** Writes what it begins with, before it can be used. */

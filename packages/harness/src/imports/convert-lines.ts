@@ -5,7 +5,6 @@ import { EntryChain } from "./entry-chain.ts";
 import { type ForeignRecord, parseRecord } from "./foreign-values.ts";
 import { readLines, type ReadLinesOptions } from "./read-lines.ts";
 
-/** The state of one conversion. */
 export interface ConversionState {
   chain: EntryChain;
   info: ConvertedInfo;

@@ -13,7 +13,6 @@ interface SessionKeysParts {
   getHost: (provider: string) => string | undefined;
 }
 
-/** The keys of one provider. */
 interface ProviderKeys {
   /** All that could be resolved, as of the last request. */
   keys: readonly string[];

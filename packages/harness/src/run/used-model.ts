@@ -49,7 +49,6 @@ interface UsedModelParts {
   clock: Pick<Clock, "monotonic">;
 }
 
-/** A model of a chain. */
 interface ChainModel {
   model: Model;
   /** The level that the chain asks for. */

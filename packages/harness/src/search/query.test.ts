@@ -139,8 +139,7 @@ test("a segment finds every text that matches, for any part of a text as a query
         fc.pre(foldText(part).lower.trim() !== "");
         const query = parseQuery(`"${part}"`);
         const found = new Set(segment.find(query).map(({ offset }) => (offset - 10) / 3));
-        for (const [index, text] of texts.entries())
-          if (getExcerpt(text, query)) expect(found).toContain(index);
+        for (const [index, text] of texts.entries()) if (getExcerpt(text, query)) expect(found).toContain(index);
       },
     ),
   );

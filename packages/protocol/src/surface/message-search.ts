@@ -73,7 +73,6 @@ export class MessageSearch {
   }
 }
 
-/** A part of an excerpt. */
 export interface ExcerptPart {
   text: string;
   isMatch: boolean;

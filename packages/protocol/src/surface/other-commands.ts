@@ -115,5 +115,4 @@ function describeInstead(name: string, commands: SurfaceCommands<never>): string
   return command.kind === "here" ? `Use /${known}.` : command.hint;
 }
 
-/** The names in the table. */
 export const otherCommandNames: readonly string[] = Object.keys(table);

@@ -9,7 +9,6 @@ import { getProxyVariables } from "./proxy-variables.ts";
 export interface ProxyPort {
   /** For the command that is started now. */
   readonly env: Readonly<Record<string, string>>;
-  /** The number of the port. */
   readonly port: number;
   /** From now on: what was refused when the result is called. */
   watch(): () => readonly Refusal[];

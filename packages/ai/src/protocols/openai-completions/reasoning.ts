@@ -25,7 +25,6 @@ const textFields = new Map([
   ["reasoning.summary", "summary"],
 ]);
 
-/** The readable text of a piece. */
 export const getReadable = (piece: ReasoningDetail): string => asString(piece[textFields.get(piece.type) ?? ""]);
 
 /** Appends a piece to the entry it continues, or adds it as a new entry. Changes `details` in place. */

@@ -7,7 +7,6 @@ import { mistralConversationsDialect } from "./mistral-conversations.ts";
 import { openaiCompletionsDialect } from "./openai-completions.ts";
 import { openaiResponsesDialect } from "./openai-responses.ts";
 
-/** The dialect of each API. */
 export const wireDialects: Readonly<Record<KnownApi, WireDialect>> = {
   "anthropic-messages": anthropicMessagesDialect,
   "openai-completions": openaiCompletionsDialect,

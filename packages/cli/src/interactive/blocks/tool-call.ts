@@ -31,7 +31,6 @@ type State =
       durationMs: number;
     };
 
-/** Names a call. */
 interface CallName {
   id: string;
   /** The name of the tool. */

@@ -3,7 +3,6 @@ import { toPlainLine } from "@tau/tui";
 import type { LoadedExtensions } from "../extensions/extension-client.ts";
 import type { Interface } from "../interface.ts";
 
-/** `/extensions` */
 export function showExtensions(ui: Interface): void {
   const { extensions } = ui.client;
   if (extensions?.isRemote)

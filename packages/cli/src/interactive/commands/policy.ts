@@ -3,7 +3,6 @@ import { toPlainLine } from "@tau/tui";
 import { formatRows } from "../format-rows.ts";
 import type { Interface } from "../interface.ts";
 
-/** `/policy` */
 export async function showPolicy(ui: Interface): Promise<void> {
   ui.say(describePolicy(await ui.client.execute({ type: "get_policy" }), ui.columns));
 }

@@ -1,7 +1,6 @@
 import type { TrustData } from "@tau/protocol";
 import type { Interface } from "../interface.ts";
 
-/** `/trust` */
 export const changeTrust = (ui: Interface): Promise<void> => ui.settle(() => askAndChange(ui));
 
 /** Asks whether a directory of the workspace is trusted, since its instructions have no effect without that. */

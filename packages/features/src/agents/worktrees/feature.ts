@@ -4,7 +4,6 @@ import type { Feature } from "@tau/extensions";
 import { getFanoutDirectory, hasRecords } from "./directory.ts";
 import { fanoutSettings } from "./settings.ts";
 
-/** The feature `worktrees`. */
 export const worktrees = (): Feature => ({
   name: "worktrees",
   summary: "Cleans up after tasks that worked in directories of their own, and keeps their changes.",

@@ -29,7 +29,6 @@ interface Block {
   readonly length: number;
 }
 
-/** The content of a frame. */
 export interface FrameContent {
   readonly blocks: readonly Block[];
   readonly regions: readonly Region[];

@@ -115,7 +115,6 @@ export const surroundingRoles: ReadonlySet<string> = new Set([
   "search",
 ]);
 
-/** Attributes that are read. */
 export const readAttributes: ReadonlySet<string> = new Set(
   "alt alttext aria-hidden checked class colspan content data-lang data-language hidden href id name property rel role rowspan src start style type".split(
     " ",

@@ -152,7 +152,6 @@ function judgeFiles(source: string, scope: Scope): void {
   judgeLiterals([...findLiterals(source), ...patterns], scope);
 }
 
-/** Literal paths of a call. */
 const getPaths = (call: Call): Text[] => call.literals.map((literal) => known(literal));
 
 /** Code that is put together when it runs. */

@@ -116,7 +116,6 @@ function runCommandNode(node: CommandNode, scope: Scope): Options<Text> {
 
 const runList = (list: CompoundList, scope: Scope) => runStatements(list.commands, scope);
 
-/** The body of a function. */
 export function runBody(body: CompoundCommand | Redirected | CompoundList, scope: Scope): Options<Text> {
   if (body.type === "CompoundList") return runList(body, scope);
   return body.type === "Redirected" ? runRedirected(body, scope) : runCompound(body, scope);
