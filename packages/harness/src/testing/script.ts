@@ -27,7 +27,7 @@ export function strictModel(turns: readonly TestTurn[], { lines, onMiss, ...opti
   const next: ScriptedTurn = (context, _request, turn) => {
     inner.add(next);
     const scripted = script.shift();
-    const miss = findMiss(scripted, lines(context.messages), turn);
+    const miss = findMiss(scripted, () => lines(context.messages), turn);
     if (miss) {
       onMiss(miss);
       throw miss;
@@ -49,18 +49,22 @@ export function strictModel(turns: readonly TestTurn[], { lines, onMiss, ...opti
 /** How many lines of a conversation an error shows. */
 const maxLines = 12;
 
+/** Formats the conversation only where it is compared or shown: most turns answer whatever they are asked. */
 function findMiss(
   scripted: TestTurn | undefined,
-  conversation: readonly string[],
+  formatConversation: () => readonly string[],
   turn: number,
 ): HarnessError | undefined {
   if (!scripted) {
-    const lines = conversation.slice(-maxLines).map((line) => `  ${line}`);
+    const lines = formatConversation()
+      .slice(-maxLines)
+      .map((line) => `  ${line}`);
     const head = `The script has no turn ${turn}, but the model was asked:`;
     return new HarnessError("script_missed", [head, ...lines].join("\n"));
   }
   if (!("asked" in scripted)) return undefined;
   const { asked } = scripted;
+  const conversation = formatConversation();
   const end = conversation.slice(Math.max(0, conversation.length - asked.length));
   if (asked.length === end.length && asked.every((line, index) => matches(line, end[index]!))) return undefined;
   const head = `Turn ${turn} of the script was asked something else (- expected, + actual):`;
