@@ -16,60 +16,77 @@ async function createWorkspace(replies: readonly WireReply[], settings: object =
   await writeFile(join(workspace.agentDir, "settings.json"), JSON.stringify(settings));
   return {
     ...workspace,
-    say: (...args: string[]) => run(workspace, [...args, "-p", "Why is the page slow?"]),
     list: () => list(workspace),
     asked: () => workspace.server.requests.map(({ body }) => (body as { model: string }).model),
   };
 }
 
+async function say(workspace: Awaited<ReturnType<typeof createWorkspace>>, ...args: string[]) {
+  const { client, close } = connect(workspace, args);
+  await client.promptAndWait("Why is the page slow?");
+  return { client, close };
+}
+
 test("after the first answer the model of smol names the session, once, and its cost is part of the session's", async () => {
-  const {
-    say,
-    list: listAll,
-    asked,
-    server,
-  } = await createWorkspace([textReply("Because of a query."), textReply('"Slow page"'), textReply("Yes.")]);
-  expect(await say()).toMatchObject({ code: 0, out: "Because of a query.\n", err: "" });
-  const [session] = await listAll();
-  expect(session!.name).toBe("Slow page");
-  const { messages } = server.requests[1]!.body as { messages: { content: string }[] };
+  const replies = [textReply("Because of a query."), textReply('"Slow page"'), textReply("Yes."), textReply("No.")];
+  const workspace = await createWorkspace(replies);
+  const { client, close } = await say(workspace);
+  await expect.poll(async () => (await workspace.list())[0]?.name).toBe("Slow page");
+  const { messages } = workspace.server.requests[1]!.body as { messages: { content: string }[] };
   expect(messages.at(-1)!.content).toBe("User: Why is the page slow?\n\nAssistant: Because of a query.");
-  await say("-c");
-  expect(asked()).toEqual(["large", "small", "large"]);
-  expect((await listAll())[0]!.name).toBe("Slow page");
+  await client.promptAndWait("Really?");
+  await close();
+  const again = await say(workspace, "-c");
+  await again.close();
+  expect(workspace.asked()).toEqual(["large", "small", "large", "large"]);
+  expect((await workspace.list())[0]!.name).toBe("Slow page");
 });
 
 test.each<[string, object, string[]]>([
   ["without a model of its own for the role smol", { defaultModel: "acme/large" }, []],
   ["when the feature is off", { ...smol, features: { titles: false } }, []],
-  ["in print mode without a session", smol, ["--no-session"]],
   ["for a session that a person named", smol, ["--name", "Mine"]],
 ])("no title is made %s", async (_name, settings, args) => {
-  const { say, asked, list: listAll } = await createWorkspace([textReply("Because of a query.")], settings);
-  expect(await say(...args)).toMatchObject({ code: 0 });
-  expect(asked()).toEqual(["large"]);
-  expect((await listAll()).map(({ name }) => name)).not.toContain("Slow page");
-});
-
-test("--smol alone is enough, and a failure of that model does not fail the run", async () => {
-  const {
-    say,
-    asked,
-    list: listAll,
-  } = await createWorkspace([textReply("Because of a query."), { kind: "status", status: 400, body: "no" }], {
-    defaultModel: "acme/large",
-  });
-  expect(await say("--smol", "acme/small")).toMatchObject({ code: 0, out: "Because of a query.\n" });
-  expect(asked()).toEqual(["large", "small"]);
-  expect((await listAll())[0]!.name).toBeUndefined();
-});
-
-test("over RPC the title comes after the run, which does not wait for it", async () => {
-  const { agentDir, directory, list: listAll } = await createWorkspace([textReply("Because."), textReply("Slow page")]);
-  const { client, close } = connect({ agentDir, directory });
-  await client.call("prompt", { message: "Why is the page slow?" });
-  await expect.poll(async () => (await listAll())[0]?.name).toBe("Slow page");
+  const workspace = await createWorkspace([textReply("Because of a query."), textReply("Yes.")], settings);
+  const { client, close } = await say(workspace, ...args);
+  await client.promptAndWait("Really?");
   await close();
+  expect(workspace.asked()).toEqual(["large", "large"]);
+});
+
+test("--smol alone is enough, and a failure of that model leaves the session as it is", async () => {
+  const replies: WireReply[] = [textReply("Because of a query."), { kind: "status", status: 400, body: "no" }];
+  const workspace = await createWorkspace([...replies, textReply("Yes.")], { defaultModel: "acme/large" });
+  const { client, close } = await say(workspace, "--smol", "acme/small");
+  await expect.poll(workspace.asked).toEqual(["large", "small"]);
+  await client.promptAndWait("Really?");
+  await close();
+  expect((await workspace.list())[0]!.name).toBeUndefined();
+});
+
+test.each([
+  ["print", ["-p"]],
+  ["JSON", ["--mode", "json"]],
+])("in %s mode the program ends with its answer, and a later one makes the title", async (_name, mode) => {
+  const workspace = await createWorkspace([textReply("Because."), textReply("Yes."), textReply("Slow page")]);
+  expect(await run(workspace, [...mode, "Why is the page slow?"])).toMatchObject({ code: 0, err: "" });
+  expect(workspace.asked()).toEqual(["large"]);
+  const { close } = await say(workspace, "-c");
+  await expect.poll(async () => (await workspace.list())[0]?.name).toBe("Slow page");
+  await close();
+});
+
+test("a run over RPC does not wait for a title that never comes, and neither does the end", async () => {
+  const workspace = await createWorkspace([
+    textReply("Because."),
+    { kind: "raw", chunks: [], ending: "hang" },
+    textReply("Yes."),
+  ]);
+  const { client, close } = await say(workspace);
+  await expect.poll(workspace.asked).toEqual(["large", "small"]);
+  expect((await client.promptAndWait("Really?")).answer).toBe("Yes.");
+  expect(await close()).toBe(0);
+  expect((await workspace.list())[0]!.name).toBeUndefined();
 });
 
 const sessions = [

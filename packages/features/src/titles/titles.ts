@@ -6,7 +6,8 @@ import { isChildSession } from "../kit/is-child-session.ts";
 import { getWrittenText } from "../kit/written-text.ts";
 import { parseTitle } from "./parse-title.ts";
 
-/** A program that ends with its answer waits so long. */
+/** A program that ends with its answer has ended by then, and makes no request for nothing. */
+const delayMs = 1_000;
 const maxWaitMs = 8_000;
 const maxTextLength = 2_000;
 /** A model that thinks needs more than the title has. */
@@ -21,21 +22,27 @@ export const createTitlesExtension =
   (tau) => {
     const ending = new AbortController();
     let isDone = false;
+    let cancelStart = () => {};
 
-    tau.on("session_shutdown", () => ending.abort());
-    tau.on("agent_settled", async ({ aborted }, context) => {
+    tau.on("session_shutdown", () => {
+      cancelStart();
+      ending.abort();
+    });
+    tau.on("agent_settled", ({ aborted }, context) => {
       const said = isDone || aborted ? undefined : findFirstExchange(context);
       if (!said) return;
       // Once: a model that gave no title for these words will not give one for them later.
       isDone = true;
-      const work = nameSession(said, context).catch((error: unknown) => {
-        if (!ending.signal.aborted) tau.log("warn", `No title was made: ${getErrorMessage(error)}`);
+      const { modelRegistry } = context;
+      // Nothing waits for it: the next prompt may come at once, and a program that ends must not last longer.
+      cancelStart = clock.setTimer(delayMs, () => {
+        nameSession(said, modelRegistry).catch((error: unknown) => {
+          if (!ending.signal.aborted) tau.log("warn", `No title was made: ${getErrorMessage(error)}`);
+        });
       });
-      // The other modes stay after an answer.
-      if (context.mode === "print" || context.mode === "json") await work;
     });
 
-    async function nameSession(said: string, { modelRegistry }: ExtensionContext): Promise<void> {
+    async function nameSession(said: string, modelRegistry: ExtensionContext["modelRegistry"]): Promise<void> {
       const role = modelRegistry.findRole("smol");
       if (!role) return;
       const timeout = new AbortController();
@@ -55,11 +62,10 @@ export const createTitlesExtension =
 
 /** The first prompt and the first answer; undefined if there is none yet, or if this session gets no title. */
 function findFirstExchange(context: ExtensionContext): string | undefined {
-  const { sessionManager, mode } = context;
+  const { sessionManager } = context;
   const entries = sessionManager.getEntries();
   // Also a name that was removed.
   if (entries.some(({ type }) => type === "session_info") || isChildSession(context)) return undefined;
-  if (!sessionManager.isPersisted() && (mode === "print" || mode === "json")) return undefined;
   const messages = sessionManager
     .getBranch()
     .flatMap((entry) => (entry.type === "message" && "content" in entry.message ? [entry.message] : []));
