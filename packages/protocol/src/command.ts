@@ -80,7 +80,11 @@ export interface Commands {
   prompt: { params: Prompt & { streamingBehavior?: "steer" | "followUp" }; data: Accepted };
   /** With `interrupt`, the current turn is aborted first. */
   steer: { params: Prompt & { interrupt?: boolean }; data: Accepted };
-  follow_up: { params: Prompt; data: Accepted };
+  /**
+   * With `sender`, that is who wrote it: the model reads their name, nothing in it is expanded or executed, and the session has read
+   * text of somebody else.
+   */
+  follow_up: { params: Prompt & { sender?: string }; data: Accepted };
   /**
    * Runs to the end and answers with the text of the answer. Only `prompt` is expanded. `input` is text that somebody else
    * wrote, such as standard input; `files` are paths of files that are attached, and must exist. A run that failed or was

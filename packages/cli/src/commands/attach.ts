@@ -57,7 +57,7 @@ export async function attach(args: CommandArgs, io: Io): Promise<ExitCode> {
 }
 
 /** An id, or its beginning. Without one: the session that was used last. */
-async function findSessionId(gateway: GatewayClient, reference: string | undefined): Promise<string> {
+export async function findSessionId(gateway: GatewayClient, reference: string | undefined): Promise<string> {
   const open = async (sessionId: string) => (await gateway.call("sessions.open", { sessionId })).sessionId;
   if (reference === undefined) {
     const [last] = (await gateway.call("sessions.list", { all: true, children: false, limit: 1 })).sessions;

@@ -10,7 +10,7 @@ const mcpFeature = featureCommands.find(({ name }) => name === "mcp");
 export const commands: readonly Command[] = [
   {
     name: "sessions",
-    summary: "List, search, show, branch, export, share, delete and repair sessions",
+    summary: "List, search, show, branch, export, share, send to, delete and repair sessions",
     usage: [
       "tau sessions list [--all] [--session-dir DIR] [--json]  Sessions of this directory, last used first",
       "tau sessions search TEXT... [--cwd DIR] [--since DATE] [--until DATE] [--model MODEL] [--min-cost USD] [--max-cost USD] [-n, --limit N] [--session-dir DIR] [--json]  Messages of all sessions that have all these words; '\"two words\"' is a phrase",
@@ -21,6 +21,7 @@ export const commands: readonly Command[] = [
       "tau sessions rename SESSION NAME... [--force]  Name a session",
       "tau sessions export [SESSION] [--format html|md|jsonl] [-o, --output FILE] [--yes]  Write HTML, Markdown or JSON lines",
       "tau sessions share [SESSION] [--link] [--without LIST] [-o, --output FILE] [--list] [--revoke ID] [--yes] [--json]  Write a page without secrets, or with --link serve it for 7 days; LIST is thinking,images,output",
+      "tau sessions send SESSION TEXT... [--from NAME]  Send a message to a session that another program has open: it follows what the session does now",
       "tau sessions import FILE [--keep-directory] [--session-dir DIR] [--json]  Import a session file of tau or pi, of any version, into this directory or its own",
       "tau sessions delete SESSION... [--for-good] [--yes] [--force]  Move sessions to the trash; with --for-good, remove them",
       "tau sessions restore ID...  Take deleted sessions out of the trash",

@@ -25,6 +25,7 @@ const runners: Readonly<Record<string, Runner | Readonly<Record<string, Runner>>
     export: async (args, io) =>
       await untilInterrupted((await import("./sessions-export.ts")).exportSession(args, io), io),
     share: async (args, io) => (await import("./sessions-share.ts")).shareSession(args, io),
+    send: async (args, io) => (await import("./sessions-send.ts")).send(args, io),
     import: async (args, io) => (await import("./sessions-import.ts")).importFile(args, io),
     repair: async (args, io) => await untilInterrupted((await import("./sessions-repair.ts")).repair(args, io), io),
   },

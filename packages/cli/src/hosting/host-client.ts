@@ -1,5 +1,6 @@
 import type { AgentSession } from "@tau/harness";
 import type { Host } from "@tau/harness/host";
+import { receiveMessages } from "./receive-messages.ts";
 import { leaveSession } from "./leave-session.ts";
 import type { SessionClient } from "../interactive/session-client.ts";
 
@@ -32,6 +33,7 @@ export function createHostClient(
       waitForIdle: () => host.get(sessionId).session.waitForIdle(),
     },
     listOtherJobs: () => host.sessionIds.flatMap((id) => (id === sessionId ? [] : host.get(id).view.live.jobs)),
+    receiveMessages: () => receiveMessages(host.get(sessionId), host.agentDir),
     async leaveFor(next) {
       if (getSession(sessionId).extensions) await leaveSession(host, sessionId, getSession(next.sessionId));
     },

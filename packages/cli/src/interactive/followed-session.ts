@@ -20,6 +20,7 @@ export class FollowedSession {
   #client: SessionClient;
   #listener: SessionListener | undefined;
   #unsubscribe: () => void = () => {};
+  #stopReceiving: (() => void) | undefined;
   /** Resolves when the last session that was asked for is followed. */
   #following: Promise<void> = Promise.resolve();
 
@@ -56,6 +57,7 @@ export class FollowedSession {
 
   stop(): void {
     this.#unsubscribe();
+    this.#stopReceiving?.();
   }
 
   async #follow(client: SessionClient): Promise<void> {
@@ -65,6 +67,7 @@ export class FollowedSession {
     // Nobody would see what it does, or answer its questions.
     if (isLeaving) await before.execute({ type: "abort" });
     this.#unsubscribe();
+    this.#stopReceiving?.();
     // Its extensions can still show why it ends.
     if (isOther) await this.#remarks.guard(async () => await before.leaveFor?.(client));
     this.#client = client;
@@ -83,6 +86,7 @@ export class FollowedSession {
         this.#listener?.onEvent(event);
       },
     );
+    this.#stopReceiving = client.receiveMessages?.();
     if (isLeaving) this.#remarks.say("The run in the other session was stopped.");
   }
 }

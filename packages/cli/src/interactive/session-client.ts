@@ -20,6 +20,8 @@ export interface SessionClient {
   readonly outlivesTerminal?: boolean;
   /** The jobs of other sessions that end with this terminal too. */
   listOtherJobs?(): readonly JobSummary[];
+  /** Takes the messages that other programs send to the session, while it is shown. Returns how to stop. */
+  receiveMessages?(): () => void;
   /** Closes the session if it has extensions, because another one is shown instead. */
   leaveFor?(next: SessionClient): Promise<void>;
 }

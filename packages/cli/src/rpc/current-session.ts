@@ -3,6 +3,7 @@ import type { AgentSession } from "@tau/harness";
 import { type Host, type HostedSession, createSessionFrameRedactor } from "@tau/harness/host";
 import type { ApprovalAnswer } from "@tau/protocol";
 import { leaveSession } from "../hosting/leave-session.ts";
+import { receiveMessages } from "../hosting/receive-messages.ts";
 import type { RpcUi } from "./extension-ui.ts";
 import { questionRecord } from "./framing.ts";
 import { OpenQuestions } from "./open-questions.ts";
@@ -36,6 +37,7 @@ export class CurrentSession {
   #hosted: HostedSession;
   #piEvents: FollowedPiEvents;
   #unsubscribe: () => void;
+  #stopReceiving: (() => void) | undefined;
 
   constructor({ host, sessionId, wire, stop }: CurrentSessionParts) {
     this.#host = host;
@@ -71,6 +73,11 @@ export class CurrentSession {
   begin(): void {
     this.sendNotices();
     this.attach();
+    this.#receive();
+  }
+
+  #receive(): void {
+    this.#stopReceiving = receiveMessages(this.#hosted, this.#host.agentDir);
   }
 
   /** Answers a question. One that is no longer open, such as while the session is being left, is ignored. */
@@ -126,6 +133,7 @@ export class CurrentSession {
   /** Closes this session and continues with another one, which is open already. */
   async switchTo(sessionId: string): Promise<void> {
     if (sessionId === this.id) return;
+    this.#stopReceiving?.();
     try {
       await leaveSession(this.#host, this.id, this.#host.get(sessionId).session);
     } finally {
@@ -136,12 +144,14 @@ export class CurrentSession {
       [this.#piEvents, this.#unsubscribe] = this.#subscribe(this.#hosted);
       this.sendNotices();
       this.attach();
+      this.#receive();
     }
   }
 
   /** Ends the run and closes all sessions, because the client has disconnected. */
   async end(): Promise<void> {
     this.#ui?.close();
+    this.#stopReceiving?.();
     await this.#host.dispose("gateway_disconnected");
     this.settle();
     this.#unsubscribe();

@@ -169,6 +169,8 @@ export interface Ended {
 
 export interface StartOptions {
   input?: string;
+  /** Whether standard input stays open after that. */
+  staysOpen?: boolean;
   env?: Record<string, string>;
   /** A command line before the program, for example `sh -c 'ulimit …; exec "$@"' sh`. */
   through?: readonly string[];
@@ -177,7 +179,7 @@ export interface StartOptions {
 export async function start(
   { directory, agentDir }: Workspace,
   args: readonly string[],
-  { input, env = {}, through = [] }: StartOptions = {},
+  { input, staysOpen = false, env = {}, through = [] }: StartOptions = {},
 ): Promise<Started> {
   const program = join(await installed(), "dist", "tau.cjs");
   const [command, ...rest] = [...through, process.execPath, program, ...args];
@@ -195,7 +197,8 @@ export async function start(
     for (const check of watchers) check();
   });
   child.stderr!.on("data", (chunk: Buffer) => void (err += chunk.toString()));
-  child.stdin?.end(input);
+  if (staysOpen) child.stdin?.write(input ?? "");
+  else child.stdin?.end(input);
   const ended = new Promise<Ended>((resolve) => {
     child.once("close", (code, signal) => resolve({ code, signal, out, err }));
   });

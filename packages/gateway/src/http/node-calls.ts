@@ -38,6 +38,7 @@ const acceptFields = {
   text,
   images: optional(list(image)),
   isVerbatim: optional(flag),
+  sender: optional(nonEmptyText),
   mode: queueMode,
   requestKey: optional(nonEmptyText),
   origin: object({

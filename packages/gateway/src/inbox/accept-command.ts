@@ -1,8 +1,9 @@
 /** The commands of a session that are messages: they go through the inbox. */
 import { withoutUndefined } from "@tau/ai/internal";
-import { type Fields, flag, image, list, oneOf, optional, text } from "@tau/config/fields";
+import { type Fields, flag, image, list, nonEmptyText, oneOf, optional, text } from "@tau/config/fields";
 import type { CommandName } from "@tau/protocol";
 import type { QueueMode } from "@tau/protocol/gateway";
+import { formatSentMessage } from "@tau/protocol/surface";
 import type { Client } from "../client.ts";
 import { mustParse } from "../must-parse.ts";
 import type { GatewayParts } from "../parts.ts";
@@ -20,7 +21,7 @@ const messageFields = {
     queueMode: optional(queueMode),
   },
   steer: { ...content, interrupt: optional(flag) },
-  follow_up: content,
+  follow_up: { ...content, sender: optional(nonEmptyText) },
 } satisfies Partial<Record<CommandName, Fields>>;
 
 type MessageCommand = keyof typeof messageFields;
@@ -33,6 +34,7 @@ interface MessageParams {
   streamingBehavior?: "steer" | "followUp";
   queueMode?: QueueMode;
   interrupt?: boolean;
+  sender?: string;
 }
 
 /** Where a message goes while its session is busy. Pure. */
@@ -50,11 +52,11 @@ export async function acceptCommand(
   { sessionId, ...fields }: Record<string, unknown> & { sessionId: string },
 ): Promise<{ messageId: string } & Answer> {
   const params = mustParse(messageFields[name], fields) as MessageParams;
-  const { message, images } = params;
+  const { message, images, sender } = params;
   return await parts.inbox.accept({
     sessionId,
-    text: message,
-    ...withoutUndefined({ images, requestKey }),
+    text: sender === undefined ? message : formatSentMessage(sender, message),
+    ...withoutUndefined({ images, requestKey, sender }),
     mode: chooseMode(name, params, parts.getSettings().queue.mode),
     origin: { kind: "client", deviceId: client.deviceId, scopes: [...client.scopes] },
   });

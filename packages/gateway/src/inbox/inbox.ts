@@ -55,9 +55,9 @@ export class Inbox {
   async replay(id: string, scopes: ReadonlySet<string>): Promise<StoredMessage> {
     const dead = this.#mustGet(id);
     if (dead.state !== "dead") throw new GatewayError("conflict", "This message was not given up: it still waits.");
-    const { sessionId, text, images, isVerbatim, requestKey, mode } = dead;
+    const { sessionId, text, images, isVerbatim, sender, requestKey, mode } = dead;
     const origin = { ...dead.origin, scopes: (dead.origin.scopes ?? []).filter((scope) => scopes.has(scope)) };
-    const draft = { sessionId, text, ...withoutUndefined({ images, isVerbatim, requestKey }), mode, origin };
+    const draft = { sessionId, text, ...withoutUndefined({ images, isVerbatim, sender, requestKey }), mode, origin };
     const { messageId } = await this.#getSession(sessionId).accept(draft, id);
     const { id: _id, reason: _reason, isUntold: _isUntold, handover: _handover, ...message } = dead;
     return { ...message, id: messageId, state: "waiting", acceptedAt: this.#parts.clock.now() };

@@ -19,6 +19,8 @@ export interface InboxMessage {
   readonly images?: readonly ImageContent[];
   /** It is said as it is: nothing in it is a command, a template or the name of a file. */
   readonly isVerbatim?: boolean;
+  /** Who wrote it, if that is not who sent it; see `SubmitOptions.sender`. The text names them. */
+  readonly sender?: string;
   readonly mode: QueueMode;
   readonly origin: MessageOrigin;
   /** Names the request that brought it, if that had an idempotency key: the sender and the key. */

@@ -262,12 +262,14 @@ export class SessionInbox {
     { messages, queue, interrupt, logId, text }: InjectStep & { logId: string; text: string },
   ): Promise<void> {
     const images = messages.flatMap((message) => message.images ?? []);
+    const sender = messages.find((message) => message.sender !== undefined)?.sender;
     const submission = await hosted.submit(text, {
       queue,
       interrupt,
       messageId: logId,
       scopes: getCommonScopes(messages),
       ...(images.length > 0 && { images }),
+      ...(sender !== undefined && { sender }),
       ...(messages.some(({ isVerbatim }) => isVerbatim) && { expandPromptTemplates: false }),
     });
     const { disposition, notices } = submission;

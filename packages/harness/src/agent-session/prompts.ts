@@ -62,6 +62,11 @@ export interface SubmitOptions extends PromptContent {
   signal?: AbortSignal;
   /** Whose rights apply to the files that the prompt mentions. It can only be stricter than that of the session. */
   fileAuthority?: FileAuthority;
+  /**
+   * Who wrote the text, if that is not the user of this surface. Nothing in it is expanded or executed, and the session has read text
+   * of somebody else from then on. `formatSentMessage` adds the name to the text.
+   */
+  sender?: string;
 }
 
 export interface PromptsParts {
@@ -78,6 +83,8 @@ export interface PromptsParts {
   scopes: RunScopes;
   /** Changes the role for a run. */
   runRole: Pick<RunRole, "takePrompt">;
+  /** Called before text of somebody else is in the log. */
+  addTaint: (sender: string) => Promise<void>;
   /** Throws when the session cannot run. */
   mustBeUsable: () => void;
   /** Ends the run that is in progress or about to begin, and the runs of children. */
@@ -115,13 +122,19 @@ export class Prompts {
       toolChoice,
       signal,
       fileAuthority,
+      sender,
       ...typedContent
     } = options;
     const form = output && new AnswerForm(output);
-    const original = form ? { ...typedContent, appended: form.request } : typedContent;
+    const original = {
+      ...typedContent,
+      ...(form && { appended: form.request }),
+      ...(sender !== undefined && { expandPromptTemplates: false }),
+    };
     refuseLargeImages(original.images);
+    if (sender !== undefined) await this.#parts.addTaint(sender);
     const { features } = this.#parts;
-    if (features.isCommand(text)) await features.loadForCommand(text);
+    if (sender === undefined && features.isCommand(text)) await features.loadForCommand(text);
     else if (features.isForPrompt(text)) await features.loadForPrompt(text);
     const extensions = this.#parts.getExtensions();
     const origin = { source, ...(queue && { streamingBehavior: queue }) };

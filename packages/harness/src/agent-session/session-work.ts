@@ -56,8 +56,13 @@ export function createSessionWork(parts: SessionParts, core: SessionCore, callba
   const { inbox, notices, scopes, transcript, mustBeUsable } = core;
   const { resources } = parts.services;
   const getExtensions = () => extensions.current;
-  const addTaint = (detail: string) => policy.taint.add({ source: "tool", detail });
-  const mentions = new ExtensionMentions({ getExtensions, features, namedFiles, addTaint, clock });
+  const mentions = new ExtensionMentions({
+    getExtensions,
+    features,
+    namedFiles,
+    addTaint: (detail) => policy.taint.add({ source: "tool", detail }),
+    clock,
+  });
   return {
     tools,
     host,
@@ -77,6 +82,7 @@ export function createSessionWork(parts: SessionParts, core: SessionCore, callba
       notices,
       scopes,
       runRole: core.runRole,
+      addTaint: (detail) => policy.taint.add({ source: "message", detail }),
       mustBeUsable,
       abort: callbacks.abort,
     }),

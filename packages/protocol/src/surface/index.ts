@@ -35,6 +35,7 @@ export { getCallSubject, getDiffs, getPartialSubject, getPartialText, listOutcom
 export { applyCompletion, type TakenText } from "./completion.ts";
 export { getFoldedLines } from "./folded-message.ts";
 export { chooseCopiedText, type CopiedText, describeCodeBlock } from "./copied-text.ts";
+export { formatSentMessage } from "./sent-message.ts";
 export { describeAddedDirectory, describeDirectories } from "./directories.ts";
 export { describeAnyEntry, describeEntry, type EntryDescription, formatModelChange } from "./describe-entry.ts";
 export {

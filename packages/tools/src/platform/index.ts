@@ -6,6 +6,7 @@ export { type FileSystem, lookAt, nodeFileSystem, type OpenHandle } from "./file
 export { keyPatterns, looksLikeKey } from "./key-patterns.ts";
 export {
   acquireLease,
+  findLeaseHolder,
   isAbandoned,
   type Lease,
   type LeaseHolder,

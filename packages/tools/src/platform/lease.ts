@@ -69,6 +69,12 @@ export async function isAbandoned(path: string, fs: FileSystem = nodeFileSystem)
   return holder !== undefined && holder.pid !== 0 && verdictOn(holder) === "gone";
 }
 
+/** The process that has the lease at `path`; undefined if none has it, or if that process has ended. */
+export async function findLeaseHolder(path: string, fs: FileSystem = nodeFileSystem): Promise<LeaseHolder | undefined> {
+  const holder = await readHolder(fs, path);
+  return holder && (await isRunning(holder)) ? holder : undefined;
+}
+
 const isRunning = async (holder: LeaseHolder) => verdictOn(holder) !== "gone";
 
 /** Only a person can tell whether a container that cannot be seen from here has ended. */

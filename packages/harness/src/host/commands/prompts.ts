@@ -1,6 +1,7 @@
 /** Commands that talk to the model, and to those who are asked about calls. */
 import { withoutUndefined } from "@tau/ai/internal";
 import { approvalChoices, getTypedContent, type RunEnd, toTermination, HarnessError } from "@tau/protocol";
+import { formatSentMessage } from "@tau/protocol/surface";
 import { flag, image, list, nonEmptyText, oneOf, optional, text } from "@tau/config/fields";
 import type { SubmitOptions } from "../../agent-session/prompts.ts";
 import { approve } from "../approve.ts";
@@ -55,8 +56,13 @@ export const promptCommands = {
     (context, { message, images, interrupt = false }) =>
       submit(context, message, { ...withoutUndefined({ images }), queue: "steer", interrupt }),
   ),
-  follow_up: longCommand({ message: text, images: imageList }, (context, { message, images }) =>
-    submit(context, message, { ...withoutUndefined({ images }), queue: "followUp" }),
+  follow_up: longCommand(
+    { message: text, images: imageList, sender: optional(nonEmptyText) },
+    (context, { message, images, sender }) =>
+      submit(context, sender === undefined ? message : formatSentMessage(sender, message), {
+        ...withoutUndefined({ images, sender }),
+        queue: "followUp",
+      }),
   ),
   execute: longCommand(executeFields, async ({ hosted, options }, { prompt, outcome = false, ...content }) => {
     const ended = await runPrompt(hosted, prompt, { ...withoutUndefined(content), ...getScopes(options) });

@@ -114,6 +114,11 @@ export const credentials: Programs = {
         words: /^sessions share(?: |$)/,
         arg: /^--link$/,
       },
+      {
+        does: "critical persistence",
+        says: "$n $c lets another session do what it says.",
+        words: /^sessions send(?: |$)/,
+      },
       { does: "critical persistence", says: "$n $c changes tau's settings.", words: /^config (?:un)?set(?: |$)/ },
       { does: "critical persistence", says: "$n $c changes which projects tau trusts.", words: /^trust(?: |$)/ },
       {
