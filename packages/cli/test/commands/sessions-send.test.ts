@@ -89,8 +89,8 @@ test("it answers no question: it waits until a person has answered", async () =>
   const [id = ""] = await getIds(app);
   expect(await send(app, id, "yes")).toMatchObject({ code: 0 });
   expect(app.server.requests).toHaveLength(1);
-  await expect.poll(app.screen).toMatch(/Allow|allow/);
-  app.press("escape");
+  await app.sees("Allow this?");
+  app.press("enter");
   await app.sees("I have read it.");
   expect(getSaid(app).at(-1)).toBe(`${heading("ada")}yes`);
 });
@@ -209,21 +209,29 @@ test("a damaged message is removed with a notice, and those of other sessions st
   await served.close();
 }, 20_000);
 
-test("a message that the session refuses stays with its sender, who learns of it", async () => {
+test("a message that the session cannot use goes back to its sender, with the reason in the session", async () => {
   const workspace = await createModelWorkspace([textReply("One.")]);
-  await writeFile(
-    join(workspace.agentDir, "extra.ts"),
-    `export default (tau) => tau.on("input", ({ text }) => { if (text.includes("Look")) throw new Error("not today"); });`,
-  );
-  const { client, close } = connect(workspace);
-  await client.promptAndWait("Hi.");
+  await run(workspace, ["-p", "Hi."]);
   const [id = ""] = await getIds(workspace);
-  await client.call("set_settings" as never, {} as never).catch(() => undefined);
-  const spool = new Spool({ agentDir: workspace.agentDir });
-  for (let index = 0; index < 32; index++) await spool.add("another", { sender: "ada", text: "x" });
-  await expect(spool.add("another", { sender: "ada", text: "x" })).rejects.toMatchObject({ code: "invalid_input" });
-  expect(await send(workspace, id, "Look.")).toMatchObject({ code: 0 });
-  await close();
+  await writeFile(join(workspace.agentDir, "models.json"), "{}");
+  const served = serve(workspace, { args: ["--session", id] });
+  await served.ask("get_state");
+  const sent = await send(workspace, id, "Look.");
+  expect(sent).toMatchObject({ code: 1, out: "", err: expect.stringContaining("did not take the message") });
+  await served.seen(({ type, message }) => type === "notice" && String(message).includes("was not taken"));
+  expect(await readSpool(workspace)).toEqual([]);
+  await served.close();
+}, 30_000);
+
+test("only so many messages wait for a session", async () => {
+  const { agentDir } = await createModelWorkspace([]);
+  const spool = new Spool({ agentDir });
+  const message = { sender: "ada", text: "Look." };
+  for (let index = 0; index < 32; index++) await spool.add("one", message);
+  await expect(spool.add("one", message)).rejects.toMatchObject({ code: "invalid_input" });
+  await spool.add("other", message);
+  const names = (await spool.list("one")).map(({ name }) => name);
+  expect(names).toEqual(names.toSorted());
 });
 
 test("a gateway gets the message for a session of its own, with the same limits", async () => {
