@@ -29,6 +29,11 @@ export async function send(args: CommandArgs, io: Io): Promise<ExitCode | void> 
   const [reference = "", ...words] = args.positionals;
   const message = { sender: args.value("from") ?? (io.env["USER"] || "somebody"), text: words.join(" ") };
   if (message.text.trim() === "") throw new UsageError("arguments", "the message is empty.");
+  // The classifier denies the command by its words; a script may hide them.
+  if (io.env["TAU_SESSION_ID"] !== undefined) {
+    const why = "Commands of a session cannot send messages to sessions. Use another terminal.";
+    throw new UsageError("invalid_input", why);
+  }
   const context = await openCommandContext(io);
   const path = await findFile(reference, context, io);
   const { agentDir } = context;

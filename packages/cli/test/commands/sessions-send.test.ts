@@ -136,6 +136,17 @@ test("where no program has the session open nothing is kept, and the error says 
   expect(await readdir(workspace.agentDir)).not.toContain("spool");
 });
 
+test("a command of a session sends nothing", async () => {
+  const app = await openApp([textReply("Hello.")], { message: "Hi." });
+  await app.sees("Hello.");
+  const [id = ""] = await getIds(app);
+  const env = { TAU_SESSION_ID: "another" };
+  expect(await run(app, ["sessions", "send", id, "Look."], { env })).toMatchObject({
+    code: 2,
+    err: expect.stringContaining("Use another terminal."),
+  });
+});
+
 test("a program that takes no messages has none afterwards", async () => {
   const waiting = toolReply("bash", { command: "until [ -e go ]; do sleep 0.02; done" });
   const workspace = await createModelWorkspace([waiting, textReply("Done.")]);
