@@ -90,6 +90,7 @@ test("it answers no question: it waits until a person has answered", async () =>
   expect(await send(app, id, "yes")).toMatchObject({ code: 0 });
   expect(app.server.requests).toHaveLength(1);
   await app.sees("Allow this?");
+  app.advance(500);
   app.press("enter");
   await app.sees("I have read it.");
   expect(getSaid(app).at(-1)).toBe(`${heading("ada")}yes`);
