@@ -1,9 +1,39 @@
 import { execFileSync } from "node:child_process";
+import { existsSync } from "node:fs";
+import { join, relative } from "node:path";
+import type { Plugin } from "vite";
 import { configDefaults, defineConfig } from "vitest/config";
 import { BaseSequencer, type TestSpecification } from "vitest/node";
 
 /** Workspaces resolve to their sources in tests, through the condition that the packages' exports name first. */
 const conditions = ["@tau/source"];
+
+/**
+ * For a run of all tests, `scripts/test.mjs` compiles the sources once, and Node imports them as JavaScript. Otherwise Vite
+ * compiles each file when it is imported: that is sooner ready for a few tests, and errors show lines of the sources, but what
+ * tests do in them takes half as much processor time again, because each use of an import is a call.
+ */
+const compiledSources = process.env["TAU_COMPILED_SOURCES"];
+
+function useCompiledSources(directory: string): Plugin {
+  const packages = join(import.meta.dirname, "packages");
+  const findCompiled = (id: string): string | undefined => {
+    const path = relative(packages, id);
+    if (!/^[\w-]+\/src\/.*\.ts$/.test(path)) return undefined;
+    const compiled = join(directory, path.replace(/\.ts$/, ".mjs"));
+    return existsSync(compiled) ? compiled : undefined;
+  };
+  return {
+    name: "use-compiled-sources",
+    enforce: "pre",
+    async resolveId(source, importer, options) {
+      // A source that Vite compiles, since it was imported with a query, has sources of its own.
+      if (!importer || !/^(?:\.|\/|#|@tau\/)/.test(source) || findCompiled(importer.replace(/\?.*/, ""))) return null;
+      const target = await this.resolve(source, importer, { ...options, skipSelf: true });
+      return (target && findCompiled(target.id)) ?? target;
+    },
+  };
+}
 
 /**
  * Tests that run when no other test does. They measure wall time or race against processes that multiply: with another
@@ -53,6 +83,7 @@ class LongestFirst extends BaseSequencer {
 }
 
 export default defineConfig({
+  plugins: compiledSources === undefined ? [] : [useCompiledSources(compiledSources)],
   resolve: { conditions },
   ssr: { resolve: { conditions, externalConditions: conditions } },
   test: {

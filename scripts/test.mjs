@@ -10,6 +10,7 @@ import { join, sep } from "node:path";
 import { createInterface } from "node:readline";
 import { finished } from "node:stream/promises";
 import { stripVTControlCharacters } from "node:util";
+import { compileSources } from "./compile-sources.mjs";
 
 /** Unit tests that take seconds each. */
 const slow = new RegExp(
@@ -27,6 +28,8 @@ const args = process.argv.slice(2).filter((arg) => arg !== "--quick");
 const isQuick = args.length < process.argv.length - 2;
 const directory = mkdtempSync(join(tmpdir(), "tau-test-"));
 const [log, report] = [join(directory, "log.txt"), join(directory, "report.json")];
+// That takes seconds, which only many tests save.
+const compiledSources = args.every((arg) => arg.startsWith("-")) ? await compileSources() : undefined;
 
 const code = await runVitest([
   "run",
@@ -37,6 +40,7 @@ const code = await runVitest([
   ...(isQuick ? findQuickTests() : []),
   ...args,
 ]);
+if (compiledSources !== undefined) rmSync(compiledSources, { recursive: true });
 // Without one, vitest itself has failed.
 const counts = existsSync(report) ? JSON.parse(readFileSync(report, "utf8")) : {};
 const { numPassedTests = 0, numFailedTests = 0, numPendingTests = 0 } = counts;
@@ -61,7 +65,11 @@ async function runVitest(vitestArgs) {
   const child = spawn(process.execPath, [join(root, "node_modules", "vitest", "vitest.mjs"), ...vitestArgs], {
     cwd: root,
     stdio: ["inherit", "pipe", "pipe"],
-    env: { ...process.env, ...(process.stdout.isTTY && { FORCE_COLOR: "1" }) },
+    env: {
+      ...process.env,
+      ...(compiledSources !== undefined && { TAU_COMPILED_SOURCES: compiledSources }),
+      ...(process.stdout.isTTY && { FORCE_COLOR: "1" }),
+    },
   });
   const file = createWriteStream(log);
   for (const [from, to] of [

@@ -9,6 +9,7 @@ import type { ToolCall } from "../../src/message.ts";
 import type { GoogleVertexOptions } from "../../src/protocols/google-vertex/endpoint.ts";
 import { resolveVertexBaseUrl } from "../../src/protocols/google-vertex/endpoint.ts";
 import type { Protocol } from "../../src/protocols/protocol.ts";
+import type { getProvider } from "../../src/registry.ts";
 import { googleVertexDialect as dialect } from "../../src/testing/dialects/google.ts";
 import { call, text, thinking } from "../../src/testing/script.ts";
 import type { WireServer } from "../../src/testing/wire-server.ts";
@@ -271,14 +272,16 @@ describe("what is missing is named", () => {
   });
 
   test("any credentials at all", async () => {
-    // The library and we both keep what was found before; fresh modules have found nothing yet.
+    // The library and we both keep what was found before; fresh modules have found nothing yet. Because of the query, they
+    // are never those that other tests share.
     vi.resetModules();
+    const importFresh = async (path: string) => (await import(`${path}?fresh`)) as unknown;
     vi.stubEnv("METADATA_SERVER_DETECTION", "none");
     hasIdentity = false;
     try {
-      const fresh = await import("../../src/protocols/google-vertex/index.ts");
-      const { getProvider: freshProviderOf } = await import("../../src/registry.ts");
-      const asked = freshProviderOf("google-vertex", () => Promise.resolve(fresh.googleVertex as unknown as Protocol));
+      const vertex = (await importFresh("../../src/protocols/google-vertex/index.ts")) as { googleVertex: Protocol };
+      const registry = (await importFresh("../../src/registry.ts")) as { getProvider: typeof getProvider };
+      const asked = registry.getProvider("google-vertex", () => Promise.resolve(vertex.googleVertex));
       const server = await serve();
       const { failure } = await asked.stream(gemini(server.url), question, { env }).result();
       expect(failure?.kind).toBe("auth");
