@@ -155,6 +155,78 @@ describe.each(languages)("a hostile cell of %s", (language) => {
     expect((await run(language, "4", { reset: true })).details.value).toBe(4);
   });
 
+  test("that changes what all code shares is answered, and so is the next one", { timeout: 240_000 }, async () => {
+    const { run } = await openKernels();
+    const all = (objects: string, replacement: string) =>
+      `for (const object of [${objects}]) for (const name of Reflect.ownKeys(object)) if (!["constructor", "prototype", "globalThis"].includes(name)) try { object[name] = ${replacement}; } catch {}; 1`;
+    const classes = [
+      ..."Object Array Map Set Promise Function String RegExp Error Event EventTarget MessageEvent MessagePort".split(
+        " ",
+      ),
+      ..."Uint8Array Object.getPrototypeOf(Uint8Array) require('events') require('net').Socket".split(" "),
+      "require('inspector').Session",
+    ].map((name) => `${name}.prototype`);
+    const modules =
+      "JSON Reflect Array Promise Buffer process require('fs') require('util') require('util').types globalThis";
+    const patches = isPython
+      ? [
+          "import json\njson.dumps = json.loads = json.JSONEncoder.encode = json.decoder.JSONDecoder.decode = None\n1",
+          "import json.encoder\njson.encoder.JSONEncoder.encode = lambda *a: 'forged'\n1",
+          "import sys\nsys.modules['json'] = sys.modules['traceback'] = sys.modules['linecache'] = None\n1",
+          "import sys\nsys.settrace(lambda *a: 1 / 0)\n1",
+          "import sys\nsys.stdout = sys.stderr = None\n1",
+          "import builtins\nbuiltins.len = builtins.str = builtins.getattr = builtins.repr = None\n1",
+          "import builtins, sys\nsys.setrecursionlimit(50)\nbuiltins.__import__ = None\n1",
+        ]
+      : [
+          all(classes.join(","), "() => { throw 1; }"),
+          all(classes.join(","), "undefined"),
+          all(modules.replaceAll(" ", ","), "() => { throw 1; }"),
+          "Promise.prototype.then = () => {}; await 1; 1",
+          "Array.prototype[Symbol.iterator] = undefined; 1",
+          "Object.prototype.toJSON = () => 'forged'; 1",
+          "Object.prototype.toJSON = () => { throw 1; }; 1",
+          "Object.prototype.then = () => {}; 1",
+          "for (const name of ['id', 'type', 'objectId']) Object.defineProperty(Object.prototype, name, { get: () => 'forged', set() {} }); 1",
+          "Object.defineProperty(Object.prototype, 'exceptionDetails', { value: {} }); 1",
+          "process.send = process.emit = process.nextTick = () => { throw 1; }; 1",
+        ];
+    for (const code of patches) {
+      const cell = await run(language, code, { reset: true });
+      expect(["ok", "error", "ended"], cell.text).toContain(cell.details.status);
+      if (cell.details.status === "ended") expect(cell.text).toContain("[The kernel cannot continue: ");
+      else expect((await run(language, "7")).details.value, code).toBe(7);
+    }
+  });
+
+  test("whose values never end when they are shown is interrupted like one that loops itself", async () => {
+    const { run } = await openKernels();
+    await run(language, choose("kept = 5", "var kept = 5;"));
+    const endless = isPython
+      ? [
+          "class Odd:\n    def __repr__(self):\n        while True: pass\nOdd()",
+          "class Odd(Exception):\n    def __str__(self):\n        while True: pass\nraise Odd()",
+          "class Odd(Exception):\n    @property\n    def __cause__(self):\n        while True: pass\nraise Odd()",
+          "class Odd(dict):\n    def items(self):\n        while True: pass\nOdd(a=1)",
+          "class Odd:\n    def flush(self):\n        while True: pass\nimport sys\nsys.stdout, out = Odd(), sys.stdout",
+        ]
+      : [
+          "({ get a() { while (true); } })",
+          "({ toJSON() { while (true); } })",
+          "({ [Symbol.for('nodejs.util.inspect.custom')]() { while (true); } })",
+          "new Proxy({}, { ownKeys() { while (true); } })",
+          "throw new Proxy(new Error(), { get() { while (true); } })",
+        ];
+    for (const code of endless) {
+      const cell = await run(language, code, { timeoutMs: 300 });
+      expect(cell.text, code).toBe("The cell took longer than 300 ms and was interrupted.");
+      const after = await run(language, choose("import sys\nsys.stdout = sys.__stdout__\nkept", "kept"), {
+        timeoutMs: 60_000,
+      });
+      expect(after.details.value, code).toBe(5);
+    }
+  });
+
   test("that changes the runner harms only its own kernel", async () => {
     const { run } = await openKernels();
     const changes = choose(
@@ -191,7 +263,10 @@ describe.each(languages)("a hostile cell of %s", (language) => {
   test("that closes the descriptors of its messages is answered once", async () => {
     const { run } = await openKernels();
     for (const descriptor of [3, 4]) {
-      await run(language, choose(`import os\nos.close(${descriptor})`, `require("fs").closeSync(${descriptor})`));
+      const code = choose(`import os\nos.close(${descriptor})`, `require("fs").closeSync(${descriptor})`);
+      const cell = await run(language, code);
+      expect(cell.details.status).toBe("ended");
+      expect(cell.text).toContain("[The kernel cannot continue: ");
       const next = await run(language, "8", { reset: true });
       expect(next.details.value).toBe(8);
     }
