@@ -55,6 +55,8 @@ interface RunningCell {
   id: string;
   displays: Display[];
   displaySize: number;
+  /** Whether values that it displays are left out, which its output says. */
+  isFull: boolean;
   onOutput(chunk: Buffer): void;
   settle(done: DoneMessage | undefined): void;
 }
@@ -116,7 +118,7 @@ export class Kernel {
         return { kind: "interrupted", by: opened.by, displays, hasEnded: true };
       }
       const done = createDeferred<DoneMessage | undefined>();
-      this.#cell = { id, displays, displaySize: 0, onOutput, settle: done.resolve };
+      this.#cell = { id, displays, displaySize: 0, isFull: false, onOutput, settle: done.resolve };
       this.#requests.enter(id, answer);
       for (const chunk of this.#late.splice(0)) onOutput(chunk);
       this.#counts.runs++;
@@ -220,7 +222,12 @@ export class Kernel {
 
   #display({ display, size }: Extract<FromKernel, { type: "Display" }>): void {
     const cell = this.#cell;
-    if (!cell || cell.displays.length >= maxDisplays || cell.displaySize + size > maxDisplaySize) return;
+    if (!cell) return;
+    if (cell.displays.length >= maxDisplays || cell.displaySize + size > maxDisplaySize) {
+      if (!cell.isFull) cell.onOutput(Buffer.from("[More values were displayed than a cell can show. Some are left out.]\n"));
+      cell.isFull = true;
+      return;
+    }
     cell.displaySize += size;
     cell.displays.push(display);
   }

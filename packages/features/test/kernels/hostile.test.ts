@@ -68,18 +68,22 @@ describe.each(languages)("a hostile cell of %s", (language) => {
       ),
     );
     expect(shown.text.length).toBeLessThan(60_000);
+    const many = choose("for i in range(150): display(i)", "for (let i = 0; i < 150; i++) display(i);");
+    expect((await run(language, many)).text).toContain(
+      "[More values were displayed than a cell can show. Some are left out.]",
+    );
     const failed = await run(
       language,
       choose(
-        "emit('Done', id='c3', status='error', error={'traceback': large})",
-        "emit('Done', { id: 'c3', status: 'error', error: { traceback: large } })",
+        "emit('Done', id='c4', status='error', error={'traceback': large})",
+        "emit('Done', { id: 'c4', status: 'error', error: { traceback: large } })",
       ),
     );
     expect(failed.text.length).toBeLessThan(60_000);
     expect(failed.isError).toBe(true);
     const deep = choose(
-      `import os\nos.write(4, b'{"type":"Done","payload":{"id":"c4","status":"ok","value":' + b"[" * 20000 + b"]" * 20000 + b"}}\\n")`,
-      `require("fs").writeSync(4, '{"type":"Done","payload":{"id":"c4","status":"ok","value":' + "[".repeat(20000) + "]".repeat(20000) + "}}\\n")`,
+      `import os\nos.write(4, b'{"type":"Done","payload":{"id":"c5","status":"ok","value":' + b"[" * 20000 + b"]" * 20000 + b"}}\\n")`,
+      `require("fs").writeSync(4, '{"type":"Done","payload":{"id":"c5","status":"ok","value":' + "[".repeat(20000) + "]".repeat(20000) + "}}\\n")`,
     );
     await run(language, deep);
     expect((await run(language, "6")).details.value).toBe(6);

@@ -119,7 +119,7 @@ const inspect = (value) => {
   }
 };
 // Stacks of errors have the functions of this program below those of the cell.
-const runnerFrames = /(?:\n *at [^\n]*(?:\bSession\.post\b|node:inspector|\[eval\])[^\n]*)+/g;
+const runnerFrames = /(?:\n *at [^\n]*(?:\bSession\.post\b|node:inspector|\[eval\]|per_context\/messageport)[^\n]*)+/g;
 const removeRunner = (text) => text.replace(runnerFrames, "");
 const pngStart = [137, 80, 78, 71, 13, 10, 26, 10];
 const isPng = (value) => isUint8Array(value) && pngStart.every((byte, index) => value[index] === byte);
@@ -269,6 +269,8 @@ const receive = ({ type, payload }) => {
   if (type === "Invoke") return invoke(payload);
   if (type === "Ping") {
     port.postMessage("pong");
+    // The interrupt may have ended what would have begun the cell: then it never runs. A second answer has no effect.
+    if (!running.has(payload.id)) return send("Done", { id: payload.id, status: "interrupted" });
     return finish(payload.id, { status: "interrupted" });
   }
   if (type === "Opened") {

@@ -20,9 +20,14 @@ let ping;
 const forward = (line) => (ping ? waiting.push(line) : port.postMessage(line));
 const interrupt = (id) => {
   if (ping) return;
-  session.post("Runtime.terminateExecution", {}, () => {});
-  // A termination that found nothing to end ends what comes next, which may be the handler of the ping: so it is repeated.
-  ping = setInterval(() => port.postMessage(JSON.stringify({ type: "Ping", payload: { id } })), 20);
+  const terminate = () => session.post("Runtime.terminateExecution", {}, () => {});
+  terminate();
+  let count = 0;
+  // A termination that found nothing to end ends what comes next, which may be the handler of the ping, or nothing: so both are repeated.
+  ping = setInterval(() => {
+    if (++count % 25 === 0) terminate();
+    port.postMessage(JSON.stringify({ type: "Ping", payload: { id } }));
+  }, 20);
 };
 port.on("message", (message) => {
   if (message === "exit") {
