@@ -9,6 +9,7 @@ function open() {
   // A program that takes what it is sent only when the test says so.
   const stdin = new Writable({ write: (_chunk, _encoding, callback) => void taken.push(callback) });
   const stdout = new PassThrough();
+  const stderr = new PassThrough();
   const lines: string[] = [];
   let ends = 0;
   const program: Program = {
@@ -16,13 +17,13 @@ function open() {
     isSandboxed: false,
     stdin,
     stdout,
-    stderr: new PassThrough(),
+    stderr,
     exit: new Promise(() => {}),
     getExcess: () => undefined,
     end: async () => void ends++,
   };
   const process = connectProcess(program, { onMessage: ({ type }) => void lines.push(type), onOutput: () => {} });
-  return { process, stdout, taken, lines, countEnds: () => ends };
+  return { process, stdout, stderr, taken, lines, countEnds: () => ends };
 }
 
 test("a kernel that does not read its answers is not read either, until it does", async () => {
@@ -45,4 +46,15 @@ test("a kernel that lets too much wait is ended", () => {
   expect(countEnds()).toBe(0);
   process.send("ToolResult", { value });
   expect(countEnds()).toBe(1);
+});
+
+test("a program that never stops printing does not keep a cell from being answered", async () => {
+  const { process, stderr } = open();
+  const print = () => {
+    stderr.write(Buffer.alloc(64 * 1024));
+    timer = setImmediate(print);
+  };
+  let timer = setImmediate(print);
+  await process.drain();
+  clearImmediate(timer);
 });

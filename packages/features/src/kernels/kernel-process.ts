@@ -7,6 +7,8 @@ const maxWaitingBytes = 1024 * 1024;
 /** A kernel that lets more wait is ended. */
 const maxUnreadBytes = 256 * 1024 * 1024;
 const maxComplaintLength = 2_000;
+/** More than a pipe or a socket holds: what comes after so much was printed later. */
+const maxPipeBytes = 4 * 1024 * 1024;
 
 export interface KernelProcessEvents {
   onMessage(message: FromKernel): void;
@@ -40,7 +42,7 @@ export function connectProcess(program: Program, events: KernelProcessEvents): K
   let problem: string | undefined;
   let complaint = "";
   let isReady = false;
-  let lastOutput = 0;
+  let outputBytes = 0;
   const refuse = (text: string) => {
     problem ??= text;
     void program.end(0);
@@ -57,7 +59,7 @@ export function connectProcess(program: Program, events: KernelProcessEvents): K
     }),
   );
   program.stderr.on("data", (chunk: Buffer) => {
-    lastOutput++;
+    outputBytes += chunk.length;
     if (!isReady) complaint = (complaint + chunk.toString()).slice(-maxComplaintLength);
     events.onOutput(chunk);
   });
@@ -86,9 +88,10 @@ export function connectProcess(program: Program, events: KernelProcessEvents): K
     },
     async drain() {
       // What was written before a message that has arrived is in the pipe by now: a turn of the loop reads it.
-      for (let seen = -1, quiet = 0; quiet < 2;) {
-        quiet = seen === lastOutput ? quiet + 1 : 0;
-        seen = lastOutput;
+      const endBytes = outputBytes + maxPipeBytes;
+      for (let seen = -1, quiet = 0; quiet < 2 && outputBytes < endBytes;) {
+        quiet = seen === outputBytes ? quiet + 1 : 0;
+        seen = outputBytes;
         await new Promise((resolve) => setImmediate(resolve));
       }
     },

@@ -69,3 +69,29 @@ test("a call that was aborted before it reaches the kernel is not made", async (
   await expect(bridge.invokeTool("wait", {})).rejects.toMatchObject({ kind: "aborted" });
   expect(sent).toEqual([]);
 });
+
+test("a cell that is aborted at once ends only a kernel that starts for it", async () => {
+  const { kernel } = open();
+  await kernel.open();
+  expect(await kernel.run(cell({ signal: AbortSignal.abort() }))).toMatchObject({
+    kind: "interrupted",
+    hasEnded: false,
+  });
+  expect(kernel.hasEnded).toBe(false);
+});
+
+test("a kernel that never becomes ready is ended with the cell that waits for it", async () => {
+  const ended: string[] = [];
+  const start = async () => ({
+    send: () => {},
+    exit: new Promise<string>(() => {}),
+    drain: async () => {},
+    end: async () => void ended.push("ended"),
+  });
+  const { kernel } = open({ start });
+  const abort = new AbortController();
+  const running = kernel.run(cell({ signal: abort.signal }));
+  abort.abort();
+  expect(await running).toMatchObject({ kind: "interrupted", by: "abort", hasEnded: true });
+  expect(ended).toEqual(["ended"]);
+});

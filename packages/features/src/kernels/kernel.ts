@@ -65,7 +65,10 @@ export class Kernel {
   readonly #options: KernelOptions;
   readonly #requests: KernelRequests;
   readonly #invokes = new Map<string, (result: KernelResult) => void>();
+  /** Settles when the process runs, which may be long before it is ready, if it ever is. */
   #process: Promise<KernelProcess> | undefined;
+  #ready: Promise<KernelProcess> | undefined;
+  #isReady = false;
   #cell: RunningCell | undefined;
   #late: Buffer[] = [];
   #counts = { cells: 0, runs: 0 };
@@ -114,8 +117,9 @@ export class Kernel {
       // It may have ended while it started.
       if (this.#endReason !== undefined) return { kind: "ended", reason: this.#endReason, displays, wasStarted: false };
       if ("by" in opened) {
-        await this.end("It was interrupted while it started.");
-        return { kind: "interrupted", by: opened.by, displays, hasEnded: true };
+        // A process that had started before has not received the cell.
+        if (!this.#isReady) await this.end("It was interrupted while it started.");
+        return { kind: "interrupted", by: opened.by, displays, hasEnded: this.hasEnded };
       }
       const done = createDeferred<DoneMessage | undefined>();
       this.#cell = { id, displays, displaySize: 0, isFull: false, onOutput, settle: done.resolve };
@@ -171,8 +175,8 @@ export class Kernel {
   }
 
   async #open(): Promise<KernelProcess> {
-    this.#process ??= this.#start();
-    return await this.#process;
+    this.#ready ??= this.#start();
+    return await this.#ready;
   }
 
   async #start(): Promise<KernelProcess> {
@@ -181,13 +185,15 @@ export class Kernel {
       onMessage: (message) => (message.type === "Ready" ? ready.resolve() : this.#receive(message)),
       onOutput: (chunk) => this.#print(chunk),
     };
-    const process = await this.#options.start(events).catch((error: unknown) => {
+    this.#process = this.#options.start(events);
+    const process = await this.#process.catch((error: unknown) => {
       // The next cell tries again with another kernel.
       this.#finish(getErrorMessage(error));
       throw error;
     });
     void process.exit.then((reason) => this.#finish(reason));
     await Promise.race([ready.promise, process.exit]);
+    this.#isReady = true;
     return process;
   }
 
@@ -224,7 +230,8 @@ export class Kernel {
     const cell = this.#cell;
     if (!cell) return;
     if (cell.displays.length >= maxDisplays || cell.displaySize + size > maxDisplaySize) {
-      if (!cell.isFull) cell.onOutput(Buffer.from("[More values were displayed than a cell can show. Some are left out.]\n"));
+      if (!cell.isFull)
+        cell.onOutput(Buffer.from("[More values were displayed than a cell can show. Some are left out.]\n"));
       cell.isFull = true;
       return;
     }

@@ -1,6 +1,9 @@
-/** Interrupts at any moment: before a cell begins, while it runs, and while its messages are written. */
-import { spawn } from "node:child_process";
+/** Interrupts at any moment: before a cell begins, while it runs, and while its messages are written. And the end of the host. */
+import { spawn, spawnSync } from "node:child_process";
 import { once } from "node:events";
+import { mkdtemp, readFile, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { systemClock } from "@tau/ai";
 import type { Program } from "@tau/tools";
 import { describe, expect, onTestFinished, test } from "vitest";
@@ -10,6 +13,12 @@ import { connectProcess, toArgv } from "../../src/kernels/kernel-process.ts";
 import { javascriptRunner, nodeOptions } from "../../src/kernels/runners/javascript.ts";
 import { pythonRunner } from "../../src/kernels/runners/python.ts";
 import { languages } from "./kit.ts";
+
+/** Whether it has neither ended nor waits to be collected. */
+const isRunning = (pid: number): boolean => {
+  const { stdout } = spawnSync("ps", ["-o", "stat=", "-p", String(pid)], { encoding: "utf8" });
+  return /^[^Z\s]/.test(stdout.trim());
+};
 
 /** Interrupts of each cell. */
 const rounds = process.env["TAU_LONG"] === undefined ? 4 : 40;
@@ -57,6 +66,8 @@ const programs = {
       "import asyncio\nwhile True: await asyncio.sleep(0.001)",
       "print('x' * 100000)\n1 / 0",
     ],
+    busy: ["while True: pass", "import re; re.match(r'(a+)+$', 'a' * 40 + 'b')", "import time; time.sleep(1000)"],
+    writePid: "import os\nopen('FILE', 'w').write(str(os.getpid()) + '\\n')\n",
   },
   javascript: {
     argv: [process.execPath, ...nodeOptions, "-e", javascriptRunner],
@@ -70,11 +81,33 @@ const programs = {
       "setTimeout(() => { while (true); }); await new Promise(() => {})",
       "console.log('x'.repeat(100000)); throw new Error('x')",
     ],
+    busy: ["while (true);", "/(a+)+$/.test('a'.repeat(40) + 'b')", "await new Promise(() => {})"],
+    writePid: "require('fs').writeFileSync('FILE', process.pid + '\\n');\n",
   },
 };
 
 describe.each(languages)("a kernel of %s", (language) => {
-  const { argv, keep, cells } = programs[language];
+  const { argv, keep, cells, busy, writePid } = programs[language];
+
+  test("ends with a host that is killed, whatever its cell does", { timeout: 120_000 }, async () => {
+    const directory = await mkdtemp(join(tmpdir(), "tau-kernel-host-"));
+    onTestFinished(() => rm(directory, { recursive: true, force: true }));
+    for (const [index, code] of busy.entries()) {
+      const file = join(directory, String(index));
+      const cell = { type: "Cell", payload: { id: "c1", code: writePid.replace("FILE", file) + code } };
+      const script = `const { spawn } = require("node:child_process");
+const [command, ...args] = ${JSON.stringify(toArgv(argv))};
+const kernel = spawn(command, args, { stdio: ["pipe", "pipe", "ignore"], detached: true });
+kernel.stdout.once("data", () => kernel.stdin.write(${JSON.stringify(`${JSON.stringify(cell)}\n`)}));`;
+      const host = spawn(process.execPath, ["-e", script], { stdio: "ignore" });
+      const readPid = async () => await readFile(file, "utf8").catch(() => "");
+      await expect.poll(readPid, { timeout: 60_000 }).toMatch(/^\d+\n$/);
+      const pid = Number(await readPid());
+      host.kill("SIGKILL");
+      await expect.poll(() => isRunning(pid), { timeout: 30_000 }).toBe(false);
+    }
+  });
+
   test("that is interrupted at any moment answers, and keeps its variables", { timeout: 300_000 }, async () => {
     const { kernel, run } = openKernel(argv);
     await run(keep);
