@@ -86,8 +86,6 @@ const { port1, port2 } = new MessageChannel();
 // Events of other ports are made of what cells may change.
 const port = moveMessagePortToContext(port1, realm);
 const gone = new Int32Array(new SharedArrayBuffer(4));
-const openThread = () =>
-  new Worker(${JSON.stringify(worker)}, { eval: true, stdin: false, workerData: { port: port2, gone }, transferList: [port2] });
 let isBlocking = false;
 const blockOutput = () => {
   if (isBlocking) return;
@@ -119,7 +117,7 @@ const node = {
 };
 const runner = runInContext(${JSON.stringify(runner)}, realm, "[eval]");
 const kernel = runner({ node, port, gone, cells: { KernelError, MainError: Error, call, define }, blockOutput });
-openThread();
+new Worker(${JSON.stringify(worker)}, { eval: true, stdin: false, workerData: { port: port2, gone }, transferList: [port2] });
 process.on("uncaughtException", kernel.report);
 process.on("unhandledRejection", kernel.report);
 process.on("exit", kernel.disconnect);
