@@ -17,15 +17,19 @@ const session = new Session();
 session.connectToMainThread();
 const waiting = [];
 let ping;
+let isTerminating = false;
 const forward = (line) => (ping ? waiting.push(line) : port.postMessage(line));
+const terminate = () => {
+  isTerminating = true;
+  session.post("Runtime.terminateExecution", {}, () => (isTerminating = false));
+};
 const interrupt = (id) => {
   if (ping) return;
-  const terminate = () => session.post("Runtime.terminateExecution", {}, () => {});
   terminate();
   let count = 0;
   // A termination that found nothing to end ends what comes next, which may be the handler of the ping, or nothing: so both are repeated.
   ping = setInterval(() => {
-    if (++count % 25 === 0) terminate();
+    if (++count % 25 === 0 && !isTerminating) terminate();
     port.postMessage(JSON.stringify({ type: "Ping", payload: { id } }));
   }, 20);
 };
@@ -35,6 +39,8 @@ port.on("message", (message) => {
     Atomics.store(gone, 0, 1);
     return void Atomics.notify(gone, 0);
   }
+  // It would end the next cell: there is another ping.
+  if (isTerminating) return;
   clearInterval(ping);
   ping = undefined;
   for (const line of waiting.splice(0)) forward(line);
