@@ -4,19 +4,8 @@
 import type { AgentTool, AgentToolUpdateCallback, ThinkingLevel, ToolCallOutcome } from "@tau/agent";
 import type { ImageContent, Model, TextContent } from "@tau/ai";
 import type { PermissionMode, SlashCommandData } from "@tau/protocol";
-import type { AccessRequest, Program } from "@tau/tools";
-import type { Settings } from "@tau/config/settings";
-import type {
-  AccessOptions,
-  AccessVerdict,
-  AuditEntry,
-  ExecOptions,
-  ExecResult,
-  ProviderConfig,
-  SessionNameOptions,
-  SpawnOptions,
-  ToolInfo,
-} from "./api.ts";
+import type { Program } from "@tau/tools";
+import type { ExecOptions, ExecResult, ExtensionAPI, ProviderConfig, SessionNameOptions, SpawnOptions } from "./api.ts";
 import type {
   ContextUsage,
   ExtensionCommandContext,
@@ -25,14 +14,31 @@ import type {
   SendMessageOptions,
   SendUserMessageOptions,
 } from "./context.ts";
-import type { AgentInfo, ChildOptions, ChildSession } from "./child.ts";
 import type { CustomMessageDraft, ExtensionCompaction } from "./events.ts";
 import type { ModelAccess } from "./model-access.ts";
 import type { SessionReader } from "./session-reader.ts";
 import type { SystemPromptOptions } from "./system-prompt-options.ts";
 import type { ExtensionUi } from "./ui.ts";
 
-export interface ExtensionSessionPort {
+/** Extensions call these as they are. */
+type PassedOn = Pick<
+  ExtensionAPI,
+  | "getSettings"
+  | "openChild"
+  | "getChildrenSignal"
+  | "whileWaiting"
+  | "keepText"
+  | "keepImage"
+  | "getPersonWaitMs"
+  | "getAgents"
+  | "requestAccess"
+  | "audit"
+  | "getActiveTools"
+  | "getAllTools"
+  | "findTools"
+>;
+
+export interface ExtensionSessionPort extends PassedOn {
   readonly cwd: string;
   readonly mode: ExtensionMode;
   readonly ui: ExtensionUi;
@@ -57,7 +63,6 @@ export interface ExtensionSessionPort {
   compact(instructions: string | undefined): Promise<ExtensionCompaction>;
   getSystemPrompt(): string;
   getSystemPromptOptions(): SystemPromptOptions;
-  getSettings(): Settings;
 
   /** Resolves when the message is in the log or queued. */
   sendMessage(message: CustomMessageDraft, options: SendMessageOptions): Promise<void>;
@@ -69,18 +74,6 @@ export interface ExtensionSessionPort {
   exec(command: string, args: readonly string[], options: ExecOptions): Promise<ExecResult>;
   /** The program outlives the session, unless it is ended. */
   spawn(command: string, args: readonly string[], options: SpawnOptions): Promise<Program>;
-  openChild(options: ChildOptions): Promise<ChildSession>;
-  getChildrenSignal(): AbortSignal;
-  whileWaiting<T>(work: () => Promise<T>): Promise<T>;
-  keepText(text: string): Promise<string | undefined>;
-  keepImage(image: Pick<ImageContent, "data" | "mimeType">): Promise<string | undefined>;
-  getPersonWaitMs(): number;
-  getAgents(): Promise<AgentInfo[]>;
-  requestAccess(access: readonly AccessRequest[], options: AccessOptions): Promise<AccessVerdict>;
-  audit(entry: AuditEntry): Promise<void>;
-  getActiveTools(): string[];
-  getAllTools(): ToolInfo[];
-  findTools(): Promise<ToolInfo[]>;
   setActiveTools(names: readonly string[]): void;
   /** Tools that requests list were registered after the session began. */
   refreshTools(): void;

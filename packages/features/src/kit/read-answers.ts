@@ -8,7 +8,10 @@ interface AnswerReader {
   onTooLong: () => void;
 }
 
-/** Reads the lines that a program writes. A line that comes in many chunks is joined once. */
+/**
+ * Reads the lines that a program writes. A line that comes in many chunks is joined once. `readLines` of `@tau/tools` notices a line
+ * that is too long only at its end; here its program is to be ended.
+ */
 export function readAnswers(stdout: Readable, { maxLength, onLine, onTooLong }: AnswerReader): void {
   const pieces: string[] = [];
   let length = 0;
