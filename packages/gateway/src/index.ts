@@ -45,6 +45,7 @@ export {
   type RouteLevel,
   type RouteMatch,
 } from "./routing/index.ts";
+export { findOutsideOrigin } from "./shares/origin.ts";
 export { type NewShare, type Share, Shares } from "./shares/shares.ts";
 export { SessionExecutionQueue } from "./lanes/session-execution-queue.ts";
 export type { GatewayParts } from "./parts.ts";

@@ -2,7 +2,7 @@
 import { mkdtemp, readFile, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { type NewShare, Shares } from "@tau/gateway";
+import { findOutsideOrigin, type NewShare, Shares } from "@tau/gateway";
 import { findGateway } from "@tau/protocol/node";
 import type { Io } from "../commands/command.ts";
 import { getAgentDir } from "../hosting/agent-dir.ts";
@@ -61,19 +61,11 @@ interface OriginSettings {
 
 /** The address that people outside reach it by, if the settings name one. Pure. */
 export function getOrigin(settings: OriginSettings, url: string | undefined): string {
-  const { host, port, allowedHosts, allowedOrigins, tls } = settings;
-  const isOwn = (origin: string) => allowedHosts.some((name) => isSameHost(origin, name));
-  const outside = allowedOrigins.find(isOwn);
+  const { host, port, tls } = settings;
+  const outside = findOutsideOrigin(settings);
   if (outside !== undefined) return outside;
   if (url !== undefined) return url.replace(/^ws/, "http");
   return `${tls.cert === undefined ? "http" : "https"}://${host.includes(":") ? `[${host}]` : host}:${port}`;
-}
-
-/** A browser leaves out the port that a scheme has anyway. */
-function isSameHost(origin: string, host: string): boolean {
-  const [scheme, name = ""] = origin.split("://");
-  const withPort = /:\d+$/.test(name) ? name : `${name}:${scheme === "https" ? 443 : 80}`;
-  return withPort.toLowerCase() === host.toLowerCase();
 }
 
 /** Explains the address to a person. */

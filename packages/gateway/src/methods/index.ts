@@ -18,6 +18,7 @@ import { modelMethods } from "./models.ts";
 import { getCommandRoute, runCommand } from "./session.ts";
 import { scheduleMethods } from "./schedules.ts";
 import { sessionsMethods } from "./sessions.ts";
+import { sharesMethods } from "./shares.ts";
 import { usageMethods } from "./usage.ts";
 
 /** A method without a definition, or without a scope, does not compile. */
@@ -34,6 +35,7 @@ const methodTable: MethodDefinitions = {
   ...inboxMethods,
   ...channelMethods,
   ...scheduleMethods,
+  ...sharesMethods,
 };
 
 /** Throws for a method that does not exist, that the client may not call, or whose parameters are wrong. */

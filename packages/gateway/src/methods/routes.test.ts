@@ -30,9 +30,10 @@ test("in a cluster, other methods leave their node only for a session, a message
     "sessions.subscribe",
     "sessions.tree",
     "sessions.unsubscribe",
+    "shares.create",
   ]);
   expect(own("message").toSorted()).toEqual(["inbox.cancel", "inbox.replay"]);
-  expect(own("all")).toEqual(["approvals.list"]);
+  expect(own("all").toSorted()).toEqual(["approvals.list", "shares.list", "shares.revoke"]);
   const follows = methods.flatMap((method) => {
     const route = getRoute(method);
     return route.kind === "session" && route.follow ? [[method, route.follow]] : [];

@@ -5,7 +5,7 @@ import { createFakeClock } from "@tau/ai/testing";
 import { getLedgerPath } from "@tau/policy";
 import { expect, onTestFinished, test } from "vitest";
 import { Shares, shareLifeMs } from "../../src/shares/shares.ts";
-import { openTestGateway } from "../../src/testing/index.ts";
+import { connectRaw, openTestGateway } from "../../src/testing/index.ts";
 
 const page = { sessionId: "0199-a", title: "A title", html: "<!doctype html><p>the page</p>" };
 
@@ -130,6 +130,39 @@ test("an error while a page is opened is logged without the address", async () =
   expect((await get(`/share/${token}`)).status).toBe(500);
   expect(logged.join("\n")).toContain("GET /share/…: EISDIR");
   expect(logged.join("\n")).not.toContain(token);
+});
+
+test("a client makes, lists and takes back links, if it may do everything, and no answer of it is kept", async () => {
+  const { agentDir, gateway, token, workspace, get, readAudit } = await open(true);
+  const client = await connectRaw(gateway.url, { token });
+  onTestFinished(() => client.close());
+  const { sessionId } = await client.must<{ sessionId: string }>("sessions.create", { cwd: workspace, name: "A name" });
+  const create = { sessionId, leaveOut: ["output"], idempotencyKey: "one" };
+  const { id, path, title } = await client.must<{ id: string; path: string; title: string }>("shares.create", create);
+  expect(title).toBe("A name");
+  const page = await get(path);
+  expect([page.status, await page.text()]).toEqual([200, expect.stringContaining("A name") as string]);
+  // The same request again: the address of the first one is not known any more.
+  const again = await client.must<{ id: string }>("shares.create", create);
+  const ids = (await client.must<{ shares: { id: string }[] }>("shares.list")).shares.map((share) => share.id);
+  expect(ids.toSorted()).toEqual([id, again.id].toSorted());
+  expect(await client.must("shares.revoke", { id })).toEqual({ revoked: true });
+  expect(await client.must("shares.revoke", { id })).toEqual({ revoked: false });
+  expect((await get(path)).status).toBe(404);
+  const stored = await readdir(join(agentDir, "gateway"), { recursive: true, withFileTypes: true });
+  const secret = path.slice("/share/".length);
+  for (const file of stored.filter((each) => each.isFile()))
+    expect(await readFile(join(file.parentPath, file.name), "utf8"), file.name).not.toContain(secret);
+  expect(await readAudit()).not.toContain(secret);
+});
+
+test("a client makes no link while they are off", async () => {
+  const { gateway, token, workspace } = await open(false);
+  const client = await connectRaw(gateway.url, { token });
+  onTestFinished(() => client.close());
+  const { sessionId } = await client.must<{ sessionId: string }>("sessions.create", { cwd: workspace });
+  await expect(client.must("shares.create", { sessionId })).rejects.toThrow("tau config set gateway.shares true");
+  expect(await client.must("shares.list")).toEqual({ shares: [] });
 });
 
 test("nothing that is stored leads to an address, and a damaged description is no share", async () => {

@@ -7,6 +7,7 @@ const otherReads: ReadonlySet<GatewayMethod> = new Set([
   "logs.tail",
   "config.get",
   "devices.list",
+  "shares.list",
 ]);
 
 /** Whether calling a method twice could do something twice. */

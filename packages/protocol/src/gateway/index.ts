@@ -37,6 +37,7 @@ export {
   type OpenSessionData,
   type QueueMode,
   type SessionStatus,
+  type ShareData,
   type TreeEntryData,
   type UsageData,
 } from "./methods.ts";

@@ -12,6 +12,7 @@ import {
   type CommandParams,
   commandScopes,
   type Disposition,
+  type ExportPart,
   type Scope,
 } from "../command.ts";
 import type { ModelData, SearchData, SearchParams, SessionSummaryData } from "../command-data.ts";
@@ -162,6 +163,16 @@ export interface TreeEntryData {
   label?: string;
 }
 
+/** A page of a session that whoever has its address may read. */
+export interface ShareData {
+  id: string;
+  sessionId: string;
+  title: string;
+  /** ISO 8601. */
+  createdAt: string;
+  expiresAt: string;
+}
+
 interface OwnMethods {
   connect: { params: ConnectParams; data: HelloData };
   health: { params: None; data: HealthData };
@@ -193,6 +204,16 @@ interface OwnMethods {
   /** `sessions.changed` from then on, as long as the connection lasts. */
   "sessions.watch": { params: None; data: null };
 
+  /**
+   * Shares a page of the session, without secrets. `path` is the only place that has its token. `origin` is where people outside reach
+   * the gateway, if its settings say so.
+   */
+  "shares.create": {
+    params: WithSession & { leaveOut?: ExportPart[] };
+    data: ShareData & { path: string; origin?: string };
+  };
+  "shares.list": { params: None; data: { shares: ShareData[] } };
+  "shares.revoke": { params: { id: string }; data: { revoked: boolean } };
   "approvals.list": { params: None; data: { approvals: { sessionId: string; approval: Approval }[] } };
   /** A dialog of an extension, see `DialogFrame`. The first answer applies; `accepted` is false for every later one. */
   "dialogs.answer": { params: WithSession & { id: string; answer: UiAnswer }; data: { accepted: boolean } };
@@ -289,6 +310,9 @@ const ownScopes = {
   "sessions.unsubscribe": "read",
   "sessions.tree": "read",
   "sessions.watch": "read",
+  "shares.create": "admin",
+  "shares.list": "admin",
+  "shares.revoke": "admin",
   "approvals.list": "approve",
   // An extension may ask whether a call is allowed.
   "dialogs.answer": "approve",

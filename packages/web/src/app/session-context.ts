@@ -3,7 +3,7 @@ import { createContext } from "preact";
 import type { Shows } from "../transcript/describe-call.ts";
 
 /** Panels beside a session, one at a time. */
-export type SessionPanel = "tree" | "model" | "stats" | "tools" | "settings";
+export type SessionPanel = "tree" | "model" | "stats" | "tools" | "settings" | "share";
 
 /** Panels of the whole page that a session opens too. */
 export type SharedPanel = "help" | "usage";

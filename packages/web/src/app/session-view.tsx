@@ -12,6 +12,7 @@ import { ExtensionNotes } from "../extensions/extension-notes.tsx";
 import { Statuses, Widgets } from "../extensions/widgets.tsx";
 import { ModelPanel } from "../panels/model-panel.tsx";
 import { SettingsPanel } from "../panels/settings-panel.tsx";
+import { SharePanel } from "../panels/share-panel.tsx";
 import { StatsPanel } from "../panels/stats-panel.tsx";
 import { ToolsPanel } from "../panels/tools-panel.tsx";
 import { TranscriptView } from "../transcript/transcript-view.tsx";
@@ -81,6 +82,7 @@ export function SessionView({ client, sessionId, entryId, onOpenShared }: Sessio
           <ToolsPanel session={session} info={info} mayChange={hasScope(client, "admin")} onClose={close} />
         )}
         {panel === "settings" && <SettingsPanel session={session} onClose={close} />}
+        {panel === "share" && <SharePanel client={client} session={session} onClose={close} />}
       </main>
     </SessionContext.Provider>
   );

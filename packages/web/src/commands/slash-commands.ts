@@ -64,7 +64,9 @@ export const pageCommands: SurfaceCommands<CommandPort> = {
     description: "Open a copy of a session file of the gateway's machine",
     argument: "PATH",
   }),
-  share: elsewhere("/share makes a gist in the terminal. /export downloads the conversation here."),
+  share: here(({ openPanel }) => openPanel("share"), {
+    description: "Share this session as a link, or as a file on the gateway's machine; take links back",
+  }),
   copy: here(copyAnswer),
   queue: elsewhere(
     "Waiting messages are shown above the field where you write. They are changed and taken back there.",

@@ -109,6 +109,27 @@ export function commandCases(shared: Shared): void {
     await waitForText(page, "Seen.");
   });
 
+  test("a device that may do everything shares a session as a link and as a file, and takes the link back", async () => {
+    const { page, browser, gateway, url } = await shared.begin([text("An answer to share.")]);
+    await gateway.parts.settings.update("global", { gateway: { shares: true } });
+    onTestFinished(() => gateway.parts.settings.update("global", { gateway: { shares: false } }));
+    const admin = await openContext(browser, gateway);
+    onTestFinished(admin.close);
+    await admin.page.goto(page.url());
+    await admin.pair(["read", "write", "admin"]);
+    await say(admin.page, "/share");
+    const dialog = admin.page.getByRole("dialog", { name: "Share" });
+    await dialog.getByRole("button", { name: "Make a link" }).click();
+    const address = await dialog.getByRole("status").innerText();
+    expect(address).toMatch(new RegExp(`^${url}/share/[\\w-]{43}$`));
+    expect((await fetch(address)).status).toBe(200);
+    await dialog.getByRole("button", { name: /^Write a file/ }).click();
+    await dialog.getByText(/^Written to .*exports.*\.html on the gateway/).waitFor();
+    await dialog.getByRole("button", { name: /^Take back/ }).click();
+    await dialog.getByRole("button", { name: /^Take back/ }).waitFor({ state: "detached" });
+    expect((await fetch(address)).status).toBe(404);
+  });
+
   test("a conversation is downloaded as a file that can be imported, and tools are chosen by who may", async () => {
     const { page, workspace, browser, gateway } = await shared.begin([text("An answer to keep.")]);
     await say(page, "Keep this");
