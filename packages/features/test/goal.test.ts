@@ -156,6 +156,8 @@ test.each([
   ['--check "npm test x', { kind: "invalid" }],
   ["--chek a x", { kind: "invalid" }],
   ["--check a", { kind: "invalid" }],
+  ["write a poem --runs 2", { kind: "invalid", message: expect.stringContaining("/goal --runs 2 TEXT") }],
+  ["write a poem --budget=1.5", { kind: "invalid" }],
 ])("/goal %s", (args, expected) => {
   expect(parseGoalCommand(args)).toMatchObject(expected);
 });

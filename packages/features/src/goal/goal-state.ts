@@ -32,6 +32,9 @@ type GoalCommand =
 
 const option = /^--(check|runs|budget)(?:=|\s+)("(?:[^"\\]|\\.)*"|'[^']*'|[^\s"']\S*)(?=\s|$)\s*/;
 
+/** A limit at the end of the text is meant as one, and would not apply. */
+const lateOption = /\s(--(?:runs|budget)(?:=|\s+)[\d.]+)$/;
+
 /** Parses what follows `/goal`. Options come before the text. */
 export function parseGoalCommand(args: string): GoalCommand {
   let rest = args.trim();
@@ -44,6 +47,8 @@ export function parseGoalCommand(args: string): GoalCommand {
   }
   const invalid = (message: string): GoalCommand => ({ kind: "invalid", message });
   if (/^--\w/.test(rest)) return invalid('The options of /goal are --check "COMMAND", --runs N and --budget USD.');
+  const late = options.size === 0 ? lateOption.exec(rest)?.[1] : undefined;
+  if (late !== undefined) return invalid(`The options of /goal come before its text: /goal ${late} TEXT.`);
   if (rest === "") return invalid("The goal has no text: /goal TEXT.");
   if (rest.length > maxTextLength) return invalid(`The goal is longer than ${maxTextLength} characters.`);
   const [maxRuns, maxCost] = [
