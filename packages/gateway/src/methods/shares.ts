@@ -60,6 +60,6 @@ function joinLists(answers: readonly unknown[]): MethodData<"shares.list"> {
   return { shares: shares.toSorted((a, b) => (a.createdAt < b.createdAt ? 1 : -1)) };
 }
 
-const joinRevoked = (answers: readonly unknown[]): MethodData<"shares.revoke"> => ({
-  revoked: (answers as MethodData<"shares.revoke">[]).some(({ revoked }) => revoked),
-});
+function joinRevoked(answers: readonly unknown[]): MethodData<"shares.revoke"> {
+  return { revoked: (answers as MethodData<"shares.revoke">[]).some(({ revoked }) => revoked) };
+}
