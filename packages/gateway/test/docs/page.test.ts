@@ -18,6 +18,7 @@ import { inboxMethods } from "../../src/methods/inbox.ts";
 import { interruptMethods } from "../../src/methods/interrupt.ts";
 import { modelMethods } from "../../src/methods/models.ts";
 import { sessionsMethods } from "../../src/methods/sessions.ts";
+import { sharesMethods } from "../../src/methods/shares.ts";
 import { usageMethods } from "../../src/methods/usage.ts";
 import { parseConnect, parseFrame } from "../../src/server/connect-params.ts";
 import { errorStatuses } from "../../src/server/http.ts";
@@ -48,6 +49,7 @@ const ownFields: Record<string, { fields: Fields }> = {
   ...interruptMethods,
   ...modelMethods,
   ...sessionsMethods,
+  ...sharesMethods,
   ...usageMethods,
 };
 const methodRows = readRows("Methods").filter(([name]) => !gatewayScopes.some((scope) => name === `\`${scope}\``));
