@@ -203,8 +203,8 @@ test("what killed programs have left is sent when the session is opened again, a
   await expect.poll(() => readSpool(workspace)).toEqual([]);
   expect(untouched < taken).toBe(true);
   await served.close();
-  const said = (await readFile(path, "utf8")).split("\n").filter((line) => line.includes('"role":"user"'));
-  expect(said.map((line) => /untouched|taken|used|Hi/.exec(line)?.[0])).toEqual(["Hi", "used", "untouched", "taken"]);
+  const texts = (await readFile(path, "utf8")).split("\n").filter((line) => line.includes('"role":"user"'));
+  expect(texts.map((line) => /untouched|taken|used|Hi/.exec(line)?.[0])).toEqual(["Hi", "used", "untouched", "taken"]);
 }, 20_000);
 
 test("a damaged message is removed with a notice, and those of other sessions stay", async () => {
