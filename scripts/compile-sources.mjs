@@ -4,7 +4,7 @@
 import { mkdirSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import { dirname, join, relative, sep } from "node:path";
 import { pathToFileURL } from "node:url";
-import { build } from "esbuild";
+import { build, stop } from "esbuild";
 
 const packages = join(import.meta.dirname, "..", "packages");
 
@@ -37,6 +37,8 @@ export async function compileSources() {
     plugins: [oneFileEach(outputs)],
     logLevel: "warning",
   });
+  // It would keep the memory that it needed for as long as the tests run.
+  await stop();
   return directory;
 }
 
