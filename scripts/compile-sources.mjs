@@ -66,10 +66,17 @@ const oneFileEach = (outputs) => ({
   name: "one-file-each",
   setup(bundler) {
     const isResolved = {};
-    bundler.onResolve({ filter: /./ }, async ({ path, kind, importer, resolveDir, pluginData }) => {
+    const resolve = async ({ path, kind, importer, resolveDir }) => {
+      // The usual case, which esbuild needs not be asked about.
+      const target = join(resolveDir, path);
+      if (path.startsWith(".") && outputs.has(target)) return { path: target };
+      return await bundler.resolve(path, { kind, importer, resolveDir, pluginData: isResolved });
+    };
+    bundler.onResolve({ filter: /./ }, async (args) => {
+      const { path, kind, importer, pluginData } = args;
       if (kind === "entry-point" || pluginData === isResolved) return undefined;
       if (!/^(?:\.|#|@tau\/)/.test(path)) return { path, external: true };
-      const target = await bundler.resolve(path, { kind, importer, resolveDir, pluginData: isResolved });
+      const target = await resolve(args);
       const output = outputs.get(target.path);
       if (output === undefined) return target;
       const specifier = relative(dirname(outputs.get(importer)), output).replaceAll(sep, "/");
