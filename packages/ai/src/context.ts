@@ -1,5 +1,5 @@
-import type { Static, TSchema } from "typebox";
 import type { Message } from "./message.ts";
+import type { SchemaType } from "./schema/schema-type.ts";
 
 /** A JSON Schema object, as plain data. */
 export type JsonSchema = { [key: string]: unknown };
@@ -8,7 +8,7 @@ export type JsonSchema = { [key: string]: unknown };
  * A TypeBox schema, plain JSON Schema, or any Standard Schema that can describe itself as JSON Schema: the type of
  * `Tool.parameters`. `schema/adapt.ts` turns all three into plain JSON Schema.
  */
-export type ToolParameters = TSchema | JsonSchema;
+export type ToolParameters = object;
 
 /** A tool as the model sees it. `parameters` describes an object and is never changed by this package. */
 export interface Tool<TParameters extends ToolParameters = ToolParameters> {
@@ -26,14 +26,12 @@ export interface Tool<TParameters extends ToolParameters = ToolParameters> {
  * The type of a tool's validated arguments. For a schema without a static type it is a plain object, and for any schema
  * (`any`, as in a list of tools) it is any value, so that tools with typed arguments fit.
  */
-export type ToolArguments<TParameters extends ToolParameters> = 0 extends 1 & TParameters
+export type ToolArguments<TParameters extends ToolParameters> = unknown extends TParameters
   ? // oxlint-disable-next-line typescript/no-explicit-any -- the arguments of any tool
     any
-  : TParameters extends TSchema
-    ? unknown extends Static<TParameters>
-      ? UntypedArguments
-      : Static<TParameters>
-    : UntypedArguments;
+  : unknown extends SchemaType<TParameters>
+    ? UntypedArguments
+    : SchemaType<TParameters>;
 
 // oxlint-disable-next-line typescript/no-explicit-any -- the schema carries no static type
 type UntypedArguments = Record<string, any>;

@@ -101,9 +101,9 @@ export {
   unregisterApiProviders,
 } from "./registry.ts";
 export type { OutputCheck, OutputOf, OutputSchema, StandardSchemaOf } from "./output/output-schema.ts";
+export type { SchemaType } from "./schema/schema-type.ts";
 export { optionalStringEnum, StringEnum } from "./schema/string-enum.ts";
 export { complete, completeSimple, stream, streamSimple } from "./stream.ts";
 export { clampThinkingLevel, getSupportedThinkingLevels, parseThinkingLevel } from "./thinking.ts";
 export { calculateCost, emptyUsage } from "./usage.ts";
 export { validateToolArguments, validateToolCall } from "./validate.ts";
-export type { Static, TSchema } from "typebox";

@@ -1,6 +1,5 @@
 /** Checks what a model wants to call a tool with, before anything is executed. */
 import { Compile } from "#schema-engine";
-import type { TSchema } from "typebox";
 import type { JsonSchema, Tool, ToolArguments, ToolParameters } from "./context.ts";
 import { AiError, getErrorMessage } from "./errors.ts";
 import type { ToolCall } from "./message.ts";
@@ -101,7 +100,7 @@ function schemaValidator(tool: Tool): Validator {
  * Lists what is wrong with a value, at most 20 problems; none if it fits. Nothing is corrected. `name` is what the value is
  * called. Throws `AiError` `invalid_schema` when the schema is broken.
  */
-export function findSchemaProblems(name: string, schema: TSchema | JsonSchema, value: unknown): string[] {
+export function findSchemaProblems(name: string, schema: ToolParameters, value: unknown): string[] {
   const { isValid, listErrors } = createSchemaCheck(`the ${name}`, toJsonSchema(schema));
   return isValid(value) ? [] : describeErrors(listErrors(value), `(${name})`).slice(0, maxProblems);
 }

@@ -2,8 +2,6 @@
  * Definitions of all tools: what a model reads about each, and how it describes its calls. Every session needs this
  * from its beginning, and the implementations only when a tool is first called.
  */
-import { StringEnum } from "@tau/ai";
-import * as Type from "typebox";
 import type { AccessRequest } from "./access.ts";
 import { prepareFileArguments } from "./arguments.ts";
 import {
@@ -52,12 +50,16 @@ export const definitions = {
     name: "read",
     label: "Read",
     description: `Read text, images, PDFs, notebooks, archives, SQLite (FILE#NAME: one part). Shows up to ${atOnce}; use offset and limit for the rest.`,
-    parameters: Type.Object({
-      path: Type.String(),
-      offset: Type.Optional(Type.Integer({ minimum: 1, description: "First line, 1-based" })),
-      limit: Type.Optional(Type.Integer({ minimum: 1, description: "Number of lines" })),
-      hashline: Type.Optional(Type.Boolean({ description: "Show LINE#TAG anchors for hashline edits" })),
-    }),
+    parameters: {
+      type: "object",
+      required: ["path"],
+      properties: {
+        path: { type: "string" },
+        offset: { type: "integer", minimum: 1, description: "First line, 1-based" },
+        limit: { type: "integer", minimum: 1, description: "Number of lines" },
+        hashline: { type: "boolean", description: "Show LINE#TAG anchors for hashline edits" },
+      },
+    } as const,
     prepareArguments: prepareFileArguments,
     parameterNeeds: { hashline: ["hashline_edit", "hashline_patch"] },
     readOnly: true,
@@ -72,7 +74,11 @@ export const definitions = {
     name: "write",
     label: "Write",
     description: "Create a file, with missing directories, or replace the whole content of one that you have read.",
-    parameters: Type.Object({ path: Type.String(), content: Type.String() }),
+    parameters: {
+      type: "object",
+      required: ["path", "content"],
+      properties: { path: { type: "string" }, content: { type: "string" } },
+    } as const,
     prepareArguments: prepareFileArguments,
     shows: "file",
     access: writesPath("write"),
@@ -85,16 +91,26 @@ export const definitions = {
     name: "edit",
     label: "Edit",
     description: "Edit a file by replacing exact pieces of text. Several changes to one file go into one call.",
-    parameters: Type.Object({
-      path: Type.String(),
-      edits: Type.Array(
-        Type.Object({
-          oldText: Type.String({ description: "Must be unique in the file" }),
-          newText: Type.String(),
-        }),
-        { minItems: 1, description: "Matched against the original file; must not overlap" },
-      ),
-    }),
+    parameters: {
+      type: "object",
+      required: ["path", "edits"],
+      properties: {
+        path: { type: "string" },
+        edits: {
+          type: "array",
+          items: {
+            type: "object",
+            required: ["oldText", "newText"],
+            properties: {
+              oldText: { type: "string", description: "Must be unique in the file" },
+              newText: { type: "string" },
+            },
+          },
+          minItems: 1,
+          description: "Matched against the original file; must not overlap",
+        },
+      },
+    } as const,
     prepareArguments: prepareEdits,
     shows: "diff",
     access: changesPath("edit"),
@@ -112,18 +128,27 @@ export const definitions = {
     label: "Hashline edit",
     description:
       "Edit lines of a file by LINE#TAG anchors from read with hashline: true. All edits use the numbers as shown. LINE*#TAG is the whole block that opens there. replace with lines null deletes.",
-    parameters: Type.Object({
-      path: Type.String(),
-      edits: Type.Array(
-        Type.Object({
-          op: Type.Enum(["replace", "prepend", "append"]),
-          pos: Type.Optional(Type.String({ description: "LINE#TAG; without it, start or end of file" })),
-          end: Type.Optional(Type.String({ description: "Last LINE#TAG to replace" })),
-          lines: Type.Union([Type.Array(Type.String()), Type.String(), Type.Null()]),
-        }),
-        { minItems: 1 },
-      ),
-    }),
+    parameters: {
+      type: "object",
+      required: ["path", "edits"],
+      properties: {
+        path: { type: "string" },
+        edits: {
+          type: "array",
+          items: {
+            type: "object",
+            required: ["op", "lines"],
+            properties: {
+              op: { enum: ["replace", "prepend", "append"] },
+              pos: { type: "string", description: "LINE#TAG; without it, start or end of file" },
+              end: { type: "string", description: "Last LINE#TAG to replace" },
+              lines: { anyOf: [{ type: "array", items: { type: "string" } }, { type: "string" }, { type: "null" }] },
+            },
+          },
+          minItems: 1,
+        },
+      },
+    } as const,
     prepareArguments: prepareLineEdits,
     shows: "diff",
     access: changesPath("hashline_edit"),
@@ -136,7 +161,7 @@ export const definitions = {
     label: "Hashline patch",
     description:
       "Edit lines of several files at once, all or none. Sections start with ¶path#tag from read with hashline: true. Operations: 5↑ insert before, 5↓ insert after, 5-9: replace, 5-9! delete, BOF↑, EOF↓; 5* is the whole block that opens there; then the new lines, each after a +. Numbers are as shown.",
-    parameters: Type.Object({ patch: Type.String() }),
+    parameters: { type: "object", required: ["patch"], properties: { patch: { type: "string" } } } as const,
     shows: "diff",
     access: changesPatched("hashline_patch"),
     summarise: summarisePatch,
@@ -147,15 +172,17 @@ export const definitions = {
     name: "bash",
     label: "Bash",
     description: `Run a bash command. Shows the last ${atOnce}; longer output is kept in a file. What it leaves running is ended; use background for servers and watchers.`,
-    parameters: Type.Object({
-      command: Type.String(),
-      timeout: Type.Optional(Type.Number({ exclusiveMinimum: 0, description: "Seconds; default: none" })),
-      background: Type.Optional(
-        Type.Boolean({ description: "Start a job that outlives the call; you learn when it ends" }),
-      ),
-      tty: Type.Optional(Type.Boolean({ description: "A job on a terminal" })),
-      wake: Type.Optional(Type.Boolean({ description: "With background: its end starts a turn if you are idle" })),
-    }),
+    parameters: {
+      type: "object",
+      required: ["command"],
+      properties: {
+        command: { type: "string" },
+        timeout: { type: "number", exclusiveMinimum: 0, description: "Seconds; default: none" },
+        background: { type: "boolean", description: "Start a job that outlives the call; you learn when it ends" },
+        tty: { type: "boolean", description: "A job on a terminal" },
+        wake: { type: "boolean", description: "With background: its end starts a turn if you are idle" },
+      },
+    } as const,
     shows: "command",
     access: runsCommand("bash"),
     summarise: summariseCommand,
@@ -171,12 +198,16 @@ export const definitions = {
     name: "jobs",
     label: "Jobs",
     description: "List, read, kill jobs of bash; write to one with tty: text, keys as <enter> <ctrl-c> <up>.",
-    parameters: Type.Object({
-      action: StringEnum(["list", "read", "kill", "write"]),
-      id: Type.Optional(Type.String()),
-      text: Type.Optional(Type.String()),
-      offset: Type.Optional(Type.Integer({ minimum: 1, description: "First line; default: the end" })),
-    }),
+    parameters: {
+      type: "object",
+      required: ["action"],
+      properties: {
+        action: { type: "string", enum: ["list", "read", "kill", "write"] },
+        id: { type: "string" },
+        text: { type: "string" },
+        offset: { type: "integer", minimum: 1, description: "First line; default: the end" },
+      },
+    } as const,
     prepareArguments: prepareFileArguments,
     shows: "text",
     access: (): AccessRequest[] => [{ capability: "exec", target: { kind: "name", name: "jobs" } }],
@@ -187,15 +218,19 @@ export const definitions = {
     name: "grep",
     label: "Grep",
     description: "Search file contents with ripgrep. Respects .gitignore, includes hidden files.",
-    parameters: Type.Object({
-      pattern: Type.String({ description: "Regular expression" }),
-      path: Type.Optional(Type.String({ description: "File or directory" })),
-      glob: Type.Optional(Type.String({ description: "Only these files: *.ts, src/**/*.ts; !*.ts excludes" })),
-      ignoreCase: Type.Optional(Type.Boolean()),
-      literal: Type.Optional(Type.Boolean({ description: "Pattern is plain text" })),
-      context: Type.Optional(Type.Integer({ minimum: 0, description: "Lines around each match" })),
-      limit: Type.Optional(Type.Integer({ minimum: 1, description: `Default ${defaultLimits.grep}` })),
-    }),
+    parameters: {
+      type: "object",
+      required: ["pattern"],
+      properties: {
+        pattern: { type: "string", description: "Regular expression" },
+        path: { type: "string", description: "File or directory" },
+        glob: { type: "string", description: "Only these files: *.ts, src/**/*.ts; !*.ts excludes" },
+        ignoreCase: { type: "boolean" },
+        literal: { type: "boolean", description: "Pattern is plain text" },
+        context: { type: "integer", minimum: 0, description: "Lines around each match" },
+        limit: { type: "integer", minimum: 1, description: `Default ${defaultLimits.grep}` },
+      },
+    } as const,
     prepareArguments: prepareFileArguments,
     readOnly: true,
     shows: "matches",
@@ -208,11 +243,15 @@ export const definitions = {
     name: "find",
     label: "Find",
     description: "Find files by glob (no directories or links). Respects .gitignore, includes hidden files.",
-    parameters: Type.Object({
-      pattern: Type.String({ description: "Glob: *.ts matches names at any depth, src/**/*.ts paths" }),
-      path: Type.Optional(Type.String({ description: "Directory" })),
-      limit: Type.Optional(Type.Integer({ minimum: 1, description: `Default ${defaultLimits.find}` })),
-    }),
+    parameters: {
+      type: "object",
+      required: ["pattern"],
+      properties: {
+        pattern: { type: "string", description: "Glob: *.ts matches names at any depth, src/**/*.ts paths" },
+        path: { type: "string", description: "Directory" },
+        limit: { type: "integer", minimum: 1, description: `Default ${defaultLimits.find}` },
+      },
+    } as const,
     prepareArguments: prepareFileArguments,
     readOnly: true,
     shows: "list",
@@ -225,10 +264,13 @@ export const definitions = {
     name: "ls",
     label: "List",
     description: "List a directory, dotfiles included. Links show where they lead.",
-    parameters: Type.Object({
-      path: Type.Optional(Type.String()),
-      limit: Type.Optional(Type.Integer({ minimum: 1, description: `Default ${defaultLimits.ls}` })),
-    }),
+    parameters: {
+      type: "object",
+      properties: {
+        path: { type: "string" },
+        limit: { type: "integer", minimum: 1, description: `Default ${defaultLimits.ls}` },
+      },
+    } as const,
     prepareArguments: prepareFileArguments,
     readOnly: true,
     shows: "list",
@@ -251,9 +293,10 @@ export function describeBash({
   if (defaultMs === undefined && maxMs === Number.POSITIVE_INFINITY) return bash;
   const most = maxMs === Number.POSITIVE_INFINITY ? "" : `, at most ${maxMs / 1_000} unless in background`;
   const description = `Seconds; default ${Math.min(defaultMs ?? maxMs, maxMs) / 1_000}${most}`;
-  const { properties } = bash.parameters;
-  const timeout = Type.Optional(Type.Number({ exclusiveMinimum: 0, description }));
-  return { ...bash, parameters: Type.Object({ ...properties, timeout }) };
+  const { parameters } = bash;
+  const { properties } = parameters;
+  const timeout = { ...properties.timeout, description };
+  return { ...bash, parameters: { ...parameters, properties: { ...properties, timeout } } };
 }
 
 export type ToolName = keyof typeof definitions;

@@ -1,8 +1,8 @@
 /** Schemas of what a model answers, or a tool returns: what they look like for a model, and whether a value fits. */
-import type { Static, TSchema } from "typebox";
 import type { JsonSchema } from "../context.ts";
 import type { StandardSchema } from "../schema/adapt.ts";
 import { findSchemaFault } from "../schema/check-schema.ts";
+import type { SchemaType } from "../schema/schema-type.ts";
 import { findSchemaProblems } from "../validate.ts";
 
 /** A Standard Schema, such as one of zod. `T` is the type of valid values. */
@@ -20,7 +20,7 @@ type StandardSchemaResult<T> =
   | { readonly issues: readonly { readonly message: string; readonly path?: readonly unknown[] | undefined }[] };
 
 /** Any Standard Schema (such as zod, valibot or arktype), an object with `parse`, TypeBox, or plain JSON Schema. */
-export type OutputSchema<T = unknown> = StandardSchemaOf<T> | { parse(value: unknown): T } | TSchema | JsonSchema;
+export type OutputSchema<T = unknown> = StandardSchemaOf<T> | { parse(value: unknown): T } | object;
 
 /** The type of valid values. For a schema without a static type it is `unknown`. */
 export type OutputOf<Schema> =
@@ -28,20 +28,18 @@ export type OutputOf<Schema> =
     ? Value
     : Schema extends { parse(value: unknown): infer Value }
       ? Value
-      : Schema extends TSchema
-        ? Static<Schema>
-        : unknown;
+      : SchemaType<Schema>;
 
 type SchemaKind =
   | { kind: "standard"; standard: StandardSchema }
   | { kind: "parser"; parse: (value: unknown) => unknown }
-  | { kind: "json"; schema: TSchema | JsonSchema };
+  | { kind: "json"; schema: object };
 
 function classifySchema(schema: OutputSchema): SchemaKind {
   const { "~standard": standard, parse } = schema as { "~standard"?: StandardSchema; parse?: unknown };
   if (standard) return { kind: "standard", standard };
   if (typeof parse === "function") return { kind: "parser", parse: (value) => parse.call(schema, value) as unknown };
-  return { kind: "json", schema: schema as TSchema | JsonSchema };
+  return { kind: "json", schema };
 }
 
 /** The schema as JSON Schema; undefined if it cannot say what it looks like. */

@@ -1,14 +1,6 @@
 /** Defines a tool from a schema that types its arguments. */
 import type { AgentToolResult, AgentToolUpdate } from "@tau/agent";
-import type {
-  JsonSchema,
-  OutputOf,
-  OutputSchema,
-  StandardSchemaOf,
-  ToolArguments,
-  ToolParameters,
-  TSchema,
-} from "@tau/ai";
+import type { OutputOf, OutputSchema, StandardSchemaOf, ToolArguments, ToolParameters } from "@tau/ai";
 import {
   checkOutput,
   describeOutput,
@@ -22,20 +14,13 @@ import type { DescribedTool, ToolContext, ToolDescription } from "@tau/tools";
 import { noParameters } from "../pipeline/adapt-tool.ts";
 import type { PipelineTool } from "../pipeline/layer.ts";
 import { isResult, toolResult } from "../pipeline/tool-result.ts";
-import type { JsonSchemaType } from "./json-schema-type.ts";
 
 /** A Standard Schema that can describe itself as JSON Schema (zod 4.2, arktype, valibot by its converter), TypeBox, or plain JSON Schema. */
 export type InputSchema = StandardSchemaOf<unknown> | ToolParameters;
 
 /** The type of the arguments that fit a schema. JSON Schema has one if its literal types are known. */
 export type InputOf<Schema> =
-  Schema extends StandardSchemaOf<infer Value>
-    ? Value
-    : Schema extends TSchema
-      ? ToolArguments<Schema>
-      : unknown extends JsonSchemaType<Schema>
-        ? ToolArguments<JsonSchema>
-        : JsonSchemaType<Schema>;
+  Schema extends StandardSchemaOf<infer Value> ? Value : Schema extends object ? ToolArguments<Schema> : never;
 
 /** Passed to `execute` besides the arguments. */
 export interface ToolCallScope extends Partial<ToolContext> {

@@ -1,29 +1,46 @@
 /** The definition of `change_files`. No request lists it and no search finds it: the tools of features call it. */
 import { resolve } from "node:path";
 import { isRecord } from "@tau/ai/internal";
-import * as Type from "typebox";
 import type { AccessRequest } from "../access.ts";
 import type { DescribedTool, FileTouches } from "../tool.ts";
 
-const path = Type.String();
-const sha256 = Type.Optional(Type.String({ description: "Of the bytes that the caller saw, hex" }));
+const path = { type: "string" } as const;
+const sha256 = { type: "string", description: "Of the bytes that the caller saw, hex" } as const;
 
-const parameters = Type.Object({
-  changes: Type.Array(
-    Type.Union([
-      Type.Object({
-        path,
-        sha256,
-        edits: Type.Array(Type.Object({ start: Type.Integer(), end: Type.Integer(), text: Type.String() })),
-      }),
-      Type.Object({ path, sha256, content: Type.String() }),
-      Type.Object({ path, sha256, moveTo: Type.String() }),
-      Type.Object({ path, sha256, remove: Type.Literal(true) }),
-    ]),
-    { minItems: 1, maxItems: 10_000 },
-  ),
-  reason: Type.String({ description: "For people: what the change is for" }),
-});
+const edit = {
+  type: "object",
+  required: ["start", "end", "text"],
+  properties: { start: { type: "integer" }, end: { type: "integer" }, text: { type: "string" } },
+} as const;
+
+const parameters = {
+  type: "object",
+  required: ["changes", "reason"],
+  properties: {
+    changes: {
+      type: "array",
+      items: {
+        anyOf: [
+          {
+            type: "object",
+            required: ["path", "edits"],
+            properties: { path, sha256, edits: { type: "array", items: edit } },
+          },
+          { type: "object", required: ["path", "content"], properties: { path, sha256, content: { type: "string" } } },
+          { type: "object", required: ["path", "moveTo"], properties: { path, sha256, moveTo: { type: "string" } } },
+          {
+            type: "object",
+            required: ["path", "remove"],
+            properties: { path, sha256, remove: { type: "boolean", const: true } },
+          },
+        ],
+      },
+      minItems: 1,
+      maxItems: 10_000,
+    },
+    reason: { type: "string", description: "For people: what the change is for" },
+  },
+} as const;
 
 export const changeFilesDefinition = {
   name: "change_files",

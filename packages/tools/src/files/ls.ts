@@ -1,6 +1,6 @@
 import { join, relative } from "node:path";
 import type { AgentToolResult } from "@tau/agent";
-import type { Static } from "typebox";
+import type { ToolArguments } from "@tau/ai";
 import { defaultLimits, definitions, type ParametersOf } from "../definitions.ts";
 import { systemCode, ToolsError } from "../errors.ts";
 import type { Files } from "../platform/files.ts";
@@ -28,7 +28,7 @@ export function createLsTool({
 }): DescribedTool<ParametersOf<"ls">, LsDetails> {
   const list = async (
     files: Files,
-    { path: typed = ".", limit = defaultLimits.ls }: Static<ParametersOf<"ls">>,
+    { path: typed = ".", limit = defaultLimits.ls }: ToolArguments<ParametersOf<"ls">>,
     signal: AbortSignal | undefined,
   ): Promise<AgentToolResult<LsDetails>> => {
     const path = await resolveExisting(files, cwd, typed);

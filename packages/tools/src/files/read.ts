@@ -1,6 +1,6 @@
 import type { AgentToolResult } from "@tau/agent";
 import { type Clock, systemClock } from "@tau/ai";
-import type { Static } from "typebox";
+import type { ToolArguments } from "@tau/ai";
 import { definitions, type ParametersOf } from "../definitions.ts";
 import { detectDocument } from "../documents/kind.ts";
 import { ToolsError } from "../errors.ts";
@@ -49,7 +49,7 @@ export function createReadTool({
 }): DescribedTool<ParametersOf<"read">, ReadDetails> {
   const read = async (
     files: Files,
-    { path: typed, offset = 1, limit: asked, hashline = false }: Static<ParametersOf<"read">>,
+    { path: typed, offset = 1, limit: asked, hashline = false }: ToolArguments<ParametersOf<"read">>,
     signal: AbortSignal | undefined,
   ): Promise<AgentToolResult<ReadDetails>> => {
     const limit = asked ?? defaultMaxLines;
