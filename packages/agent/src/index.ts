@@ -5,6 +5,7 @@ export { defaultConvertToLlm } from "./convert.ts";
 export { AgentError, type AgentErrorCode } from "./errors.ts";
 export { type ProxyAssistantMessageEvent, type ProxyStreamOptions, streamProxy } from "./proxy.ts";
 export type { ProxyHandlerOptions } from "./proxy-exchange.ts";
+export type { NodeRequest, NodeResponse } from "./node-http.ts";
 export { createProxyHandler, type ProxyHandler } from "./proxy-handler.ts";
 export type { QueueMode } from "./queue.ts";
 export type {

@@ -1,12 +1,12 @@
 /** The server half of `streamProxy`, for servers of Node and for those that take a `Request`. */
 import { followSignal } from "@tau/ai/internal";
-import type { IncomingMessage, ServerResponse } from "node:http";
 import { AgentError } from "./errors.ts";
+import type { NodeRequest, NodeResponse } from "./node-http.ts";
 import { answerProxy, type ProxyAnswer, type ProxyBody, type ProxyHandlerOptions, refuse } from "./proxy-exchange.ts";
 
 /** Takes what the server has: a request and a response of Node, or a `Request`, which gives a `Response`. */
 export interface ProxyHandler {
-  (request: IncomingMessage, response: ServerResponse): Promise<void>;
+  (request: NodeRequest, response: NodeResponse): Promise<void>;
   (request: Request): Promise<Response>;
 }
 
@@ -21,11 +21,11 @@ export function createProxyHandler(options: ProxyHandlerOptions): ProxyHandler {
       "The proxy has an empty token. Set one, so that not every client is accepted.",
     );
   }
-  function handle(request: IncomingMessage, response: ServerResponse): Promise<void>;
+  function handle(request: NodeRequest, response: NodeResponse): Promise<void>;
   function handle(request: Request): Promise<Response>;
-  async function handle(request: IncomingMessage | Request, response?: ServerResponse): Promise<void | Response> {
+  async function handle(request: NodeRequest | Request, response?: NodeResponse): Promise<void | Response> {
     return response
-      ? await handleForNode(request as IncomingMessage, response, options)
+      ? await handleForNode(request as NodeRequest, response, options)
       : await handleRequest(request as Request, options);
   }
   return handle;
@@ -34,8 +34,8 @@ export function createProxyHandler(options: ProxyHandlerOptions): ProxyHandler {
 const failed = refuse(500, "The proxy failed.");
 
 async function handleForNode(
-  request: IncomingMessage,
-  response: ServerResponse,
+  request: NodeRequest,
+  response: NodeResponse,
   options: ProxyHandlerOptions,
 ): Promise<void> {
   const abort = new AbortController();
@@ -59,7 +59,7 @@ async function handleForNode(
   }
 }
 
-async function send(response: ServerResponse, answer: ProxyAnswer): Promise<void> {
+async function send(response: NodeResponse, answer: ProxyAnswer): Promise<void> {
   switch (answer.kind) {
     case "disconnected":
       return;
@@ -84,7 +84,7 @@ async function send(response: ServerResponse, answer: ProxyAnswer): Promise<void
 }
 
 /** Resolves when the client has read what was written, or has disconnected. */
-const waitForDrain = (response: ServerResponse) =>
+const waitForDrain = (response: NodeResponse) =>
   new Promise<void>((resolve) => {
     const done = () => {
       response.off("drain", done);
@@ -95,7 +95,7 @@ const waitForDrain = (response: ServerResponse) =>
     response.on("close", done);
   });
 
-function readBody(request: IncomingMessage, maxBytes: number): Promise<ProxyBody> {
+function readBody(request: NodeRequest, maxBytes: number): Promise<ProxyBody> {
   if (request.readableEnded) return Promise.resolve({ kind: "consumed" });
   if (request.destroyed) return Promise.resolve({ kind: "disconnected" });
   if (Number(request.headers["content-length"] ?? 0) > maxBytes) return Promise.resolve({ kind: "too_large" });

@@ -3,7 +3,6 @@
  * other nodes' clients go there. When a node is lost, clients that followed its sessions continue with a snapshot from
  * elsewhere.
  */
-import type { Clock, Ids } from "@tau/ai";
 import {
   type ClusterGateway,
   type ClusterPort,
@@ -17,15 +16,11 @@ import { Catalogue } from "./catalogue.ts";
 import { ChannelLog } from "./channel-log.ts";
 import { ClusterKeys } from "./cluster-keys.ts";
 import { ClusterInbox } from "./inbox-store.ts";
-import { type ClusterNode, type NodeOptions, openNode } from "./open-node.ts";
+import { type ClusterNode, openNode } from "./open-node.ts";
+import type { ClusterOptions } from "./options.ts";
 import { ServingNode } from "./serving-node.ts";
 import { ClusterSchedules } from "./schedule-store.ts";
 import { ClusterSessionKeys } from "./session-keys.ts";
-
-export interface ClusterOptions extends NodeOptions {
-  clock: Clock;
-  ids: Ids;
-}
 
 /** Makes this process a node of a cluster. Throws `unavailable` if the servers cannot be used. */
 export async function joinCluster(options: ClusterOptions): Promise<Cluster> {

@@ -1,5 +1,3 @@
 /** Several gateways as one, on NATS. */
-export { type ClusterOptions, joinCluster } from "./cluster.ts";
-export type { ClusterTiming } from "./membership.ts";
-/** A node without a gateway, for programs that look at a cluster's sessions. */
-export { type ClusterNode, type NodeOptions, openNode } from "./open-node.ts";
+export type { ClusterOptions, ClusterTiming, NodeOptions } from "./options.ts";
+export { type ClusterNode, joinCluster, openNode } from "./public.ts";

@@ -12,15 +12,7 @@ import { GatewayError, isGatewayError, mustParse } from "@tau/gateway/port";
 import { type Bus, isOutage } from "./bus.ts";
 import { listen } from "./listen.ts";
 import { bucketStream, keySubject, nodeBucket } from "./names.ts";
-
-export interface ClusterTiming {
-  /** How often a node renews its key. */
-  beatMs: number;
-  /** A node whose key has not changed for this long is dead, if the cluster was available all the time. */
-  deadAfterMs: number;
-  /** A node that could not renew its key for this long gives up its sessions. */
-  holdMs: number;
-}
+import type { ClusterTiming } from "./options.ts";
 
 const defaultTiming: ClusterTiming = { beatMs: 1_500, deadAfterMs: 6_000, holdMs: 15_000 };
 

@@ -1,25 +1,15 @@
 /** This process as a node of a cluster: its connection, its membership, and the sessions that it may open. */
 import { join } from "node:path";
-import { type Clock, type Ids, systemClock, systemIds } from "@tau/ai";
+import { systemClock, systemIds } from "@tau/ai";
 import type { Storage } from "@tau/harness/session";
 import { parseClusterUrl } from "./address.ts";
 import type { Bus } from "./bus.ts";
 import { connectCluster } from "./connection.ts";
 import { createIndexCache } from "./index-cache.ts";
 import { SessionLeases } from "./leases.ts";
-import { type ClusterTiming, Membership } from "./membership.ts";
+import { Membership } from "./membership.ts";
+import type { NodeOptions } from "./options.ts";
 import { createClusterStorage } from "./storage.ts";
-
-export interface NodeOptions {
-  /** Such as `nats://127.0.0.1:4222`; see `parseClusterUrl`. */
-  url: string;
-  /** The directory of tau's own files, where indexes are kept. */
-  agentDir: string;
-  log: (line: string) => void;
-  clock?: Clock;
-  ids?: Ids;
-  timing?: ClusterTiming;
-}
 
 export interface ClusterNode {
   readonly name: string;

@@ -7,7 +7,7 @@ import { openTestGateway } from "@tau/gateway/testing";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { TestChannel } from "../../gateway/test/channels/kit.ts";
 import { joinCluster } from "../src/cluster.ts";
-import type { ClusterTiming } from "../src/membership.ts";
+import type { ClusterTiming } from "../src/options.ts";
 import { quickTiming } from "./kit.ts";
 import { hasNats, startNats } from "./nats-servers.ts";
 

@@ -1,5 +1,11 @@
-import type { LookupFunction } from "node:net";
 import type { Clock } from "../clock.ts";
+
+/** Finds the addresses of a name, as `lookup` of `node:dns` does. Browsers find them on their own. */
+export type Lookup = (
+  hostname: string,
+  options: { all?: boolean | undefined },
+  done: (error: Error | null, address: string | { address: string; family: number }[], family?: number) => void,
+) => void;
 
 export interface HttpRequest {
   method: string;
@@ -29,7 +35,7 @@ export interface SendOptions {
    * Finds the addresses of a name instead of the system, for a caller that has checked them; without a proxy. The connection is
    * not shared with other requests.
    */
-  lookup?: LookupFunction;
+  lookup?: Lookup;
   /** Whether redirects at the same host are followed. Default true. */
   followsRedirects?: boolean;
 }

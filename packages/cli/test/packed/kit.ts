@@ -98,9 +98,12 @@ async function pack(directory: string): Promise<void> {
   }
 }
 
-/** The packages that are published besides the program. */
+/** The packages that are published besides the program, and whose README has an example for Node. */
 export const libraries =
   "ai agent protocol tools markdown sandbox policy config extensions harness features tui pi pi-sdk".split(" ");
+
+/** All packages that are published besides the program. */
+export const published = [...libraries, "gateway", "cluster", "react"];
 
 /** Unpacks the archives of the libraries as npm would, beside links to their dependencies. They are made from `dist`. */
 export async function installLibraries(directory: string): Promise<void> {
@@ -117,7 +120,7 @@ export async function installLibraries(directory: string): Promise<void> {
 /** A hash of the names, sizes and times of the files of the libraries, without those that are never packed. */
 function fingerprintLibraries(): string {
   const hash = createHash("sha256");
-  for (const name of libraries) {
+  for (const name of published) {
     if (!existsSync(join(root, "packages", name, "dist", ".tsbuildinfo"))) {
       throw new Error("Build first: node scripts/build.mjs --types");
     }
@@ -133,9 +136,9 @@ function fingerprintLibraries(): string {
 /** Unpacks the archive of each library to a directory of its name. */
 async function packLibraries(directory: string): Promise<void> {
   const archives = await mkdtemp(join(tmpdir(), "tau-archives-"));
-  const sources = libraries.map((name) => join(root, "packages", name));
+  const sources = published.map((name) => join(root, "packages", name));
   await execute("npm", ["pack", "--ignore-scripts", "--pack-destination", archives, ...sources]);
-  for (const name of libraries) {
+  for (const name of published) {
     const archive = readdirSync(archives).find((file) => new RegExp(`-${name}-\\d.*\\.tgz$`).test(file))!;
     await execute("tar", ["xzf", join(archives, archive), "-C", archives]);
     await cp(join(archives, "package"), join(directory, name), { recursive: true });

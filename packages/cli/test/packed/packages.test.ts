@@ -9,7 +9,7 @@ import { startWireServer } from "@tau/ai/testing";
 import { transform } from "esbuild";
 import { afterAll, beforeAll, expect, onTestFinished, test } from "vitest";
 import { textReply } from "../kit.ts";
-import { installed, installLibraries, libraries } from "./kit.ts";
+import { installed, installLibraries, libraries, published } from "./kit.ts";
 
 const execute = promisify(execFile);
 const root = join(import.meta.dirname, "..", "..", "..", "..");
@@ -25,7 +25,7 @@ afterAll(() => rm(directory, { recursive: true, force: true, maxRetries: 10 }));
 const listFiles = (directory: string): string[] => readdirSync(directory, { recursive: true }).map(String);
 
 test("each archive has a licence and a README, and nothing of the build", async () => {
-  const places = [...libraries.map((name) => join(directory, "node_modules", "@tau", name)), await installed()];
+  const places = [...published.map((name) => join(directory, "node_modules", "@tau", name)), await installed()];
   for (const place of places) {
     const files = listFiles(place);
     expect(files, place).toEqual(expect.arrayContaining(["LICENSE", "README.md", "package.json"]));

@@ -3,12 +3,12 @@
  * and the newest. `TAU_LONG=1` adds one between them, and checks all declarations with both ways to resolve modules.
  */
 import { execFile } from "node:child_process";
-import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { installFromRegistry, installLibraries } from "./kit.ts";
+import { installFromRegistry, installLibraries, published } from "./kit.ts";
 
 const execute = promisify(execFile);
 
@@ -69,28 +69,51 @@ afterAll(() => rm(cwd, { recursive: true, force: true, maxRetries: 10 }));
 interface Options {
   resolution: "nodenext" | "bundler";
   checksLibraries: boolean;
+  /** The place where the program runs: the types that it has, and the conditions of its entries. Default: Node. */
+  place?: object;
+  args?: readonly string[];
 }
 
-/** Returns the compiler's complaints. */
-async function check(compiler: string, { resolution, checksLibraries }: Options): Promise<string> {
+/** Returns what the compiler prints: its complaints. */
+async function check(
+  compiler: string,
+  { resolution, checksLibraries, place = { types: ["node"] }, args = [] }: Options,
+  file = "program.ts",
+): Promise<string> {
   const compilerOptions = {
     strict: true,
     exactOptionalPropertyTypes: true,
     noUncheckedIndexedAccess: true,
     noEmit: true,
     target: "es2023",
-    types: ["node"],
     module: resolution === "nodenext" ? "nodenext" : "esnext",
     moduleResolution: resolution,
     skipLibCheck: !checksLibraries,
+    ...place,
   };
-  await writeFile(join(cwd, "tsconfig.json"), JSON.stringify({ compilerOptions, files: ["program.ts"] }));
-  const done = execute(process.execPath, [join(compiler, "bin", "tsc")], { cwd });
+  await writeFile(join(cwd, "tsconfig.json"), JSON.stringify({ compilerOptions, files: [file] }));
+  const done = execute(process.execPath, [join(compiler, "bin", "tsc"), ...args], { cwd, maxBuffer: 16 * 1024 * 1024 });
   return await done.then(
     ({ stdout }) => stdout,
     (error: { stdout: string }) => error.stdout,
   );
 }
+
+/** The names that programs import of the packages. The providers' entries differ in their data only. */
+async function listEntries(): Promise<string[]> {
+  const lists = await Promise.all(
+    published.map(async (name) => {
+      const manifest = await readFile(join(cwd, "node_modules", "@tau", name, "package.json"), "utf8");
+      const { exports } = JSON.parse(manifest) as { exports: Record<string, unknown> };
+      const paths = Object.keys(exports).filter((path) => !path.endsWith(".json"));
+      return paths.map((path) => `@tau/${name}${path.slice(1).replace("*", "amazon-bedrock")}`);
+    }),
+  );
+  return lists.flat();
+}
+
+const importAll = (names: readonly string[]) =>
+  names.map((name, index) => `export type * as entry${index} from "${name}";\n`).join("");
 
 const isLong = Boolean(process.env["TAU_LONG"]);
 
@@ -104,6 +127,42 @@ test.each([
     expect(await check(join(ours, "typescript"), { resolution, checksLibraries })).toBe("");
   },
 );
+
+const forBrowsers = /^@tau\/(ai|agent|protocol|markdown|react)(\/(?!testing|node|mcp-server)|$)/;
+
+describe("all declarations of all entries are sound", () => {
+  test("in Node, also without the types of browsers", async () => {
+    const entries = await listEntries();
+    expect(entries.length).toBeGreaterThan(50);
+    await writeFile(join(cwd, "entries.ts"), importAll(entries));
+    const place = { types: ["node"], lib: ["es2023"] };
+    const options = { resolution: "nodenext", checksLibraries: true, place } as const;
+    expect(await check(join(ours, "typescript"), options, "entries.ts")).toBe("");
+  });
+
+  test("in browsers, without the types of Node", async () => {
+    const entries = (await listEntries()).filter((name) => forBrowsers.test(name));
+    expect(entries).toContain("@tau/protocol/client");
+    await writeFile(join(cwd, "pages.ts"), importAll(entries));
+    const place = {
+      types: [],
+      lib: ["es2023", "dom", "dom.iterable", "dom.asynciterable"],
+      customConditions: ["browser"],
+    };
+    const options = { resolution: "bundler", checksLibraries: true, place } as const;
+    expect(await check(join(ours, "typescript"), options, "pages.ts")).toBe("");
+  });
+});
+
+test("a program that uses no TypeBox checks none of its declarations, which take four times as long as all others", async () => {
+  const readme = await readFile(join(root, "README.md"), "utf8");
+  const lines = [...readme.matchAll(/```ts\n([\s\S]*?)```/g)].find(([, code]) => code!.includes("createAgent("))![1]!;
+  await writeFile(join(cwd, "readme.ts"), lines);
+  const options = { resolution: "nodenext", checksLibraries: true, args: ["--listFilesOnly"] } as const;
+  const files = await check(join(ours, "typescript"), options, "readme.ts");
+  expect(files).toContain(join("@tau", "harness", "dist", "index.d.ts"));
+  expect(files).not.toContain("typebox");
+});
 
 const older = [["5.8", "nodenext"] as const, ...(isLong ? [["5.9", "bundler"] as const] : [])];
 

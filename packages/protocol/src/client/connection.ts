@@ -2,7 +2,7 @@
 import type { Clock } from "@tau/ai";
 import { type ChallengePayload, type Frame, gatewayProtocol, type ResponseFrame } from "../gateway/frame.ts";
 import type { ConnectParams, HelloData } from "../gateway/methods.ts";
-import { createProof } from "../gateway/proof.ts";
+import { createProof, type SigningKey } from "../gateway/proof.ts";
 import { GatewayClientError } from "./errors.ts";
 
 /** The part of a WebSocket that a client needs; those of browsers and of `ws` have it. */
@@ -18,7 +18,7 @@ export interface ClientSocket {
 interface ConnectionOptions {
   socket: ClientSocket;
   deviceId: string;
-  key: CryptoKey;
+  key: SigningKey;
   /** The client's description of itself. */
   greeting: Pick<ConnectParams, "client" | "scopes" | "abilities">;
   clock: Clock;

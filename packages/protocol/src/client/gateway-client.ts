@@ -11,7 +11,7 @@ import type {
   SnapshotFrame,
 } from "../gateway/frame.ts";
 import type { ConnectParams, GatewayMethod, HelloData, MethodData, MethodParams } from "../gateway/methods.ts";
-import { importToken } from "../gateway/proof.ts";
+import { importToken, type SigningKey } from "../gateway/proof.ts";
 import { getRetryDelayMs } from "./backoff.ts";
 import { type CallOptions, Calls } from "./calls.ts";
 import { type ClientSocket, Connection } from "./connection.ts";
@@ -26,7 +26,7 @@ export interface GatewayClientOptions {
   url: string;
   deviceId: string;
   /** The device's token, or the key that it was imported as. */
-  key: CryptoKey | string;
+  key: SigningKey | string;
   /** The name of this client in the gateway's log. Default: `tau-client`. */
   client?: ConnectParams["client"];
   /** Default: all that the device has. */
@@ -68,9 +68,9 @@ const disconnectedError = (): GatewayClientError =>
 export class GatewayClient {
   readonly #options: Required<Omit<GatewayClientOptions, "key" | "scopes" | "abilities">>;
   #greeting: Pick<ConnectParams, "client" | "scopes" | "abilities">;
-  readonly #key: CryptoKey | string;
+  readonly #key: SigningKey | string;
   /** The key of a token, which is made for the first connection. */
-  #imported: Promise<CryptoKey> | undefined;
+  #imported: Promise<SigningKey> | undefined;
   readonly #calls = new Calls();
   readonly #sessions = new Map<string, RemoteSession>();
   readonly #states = new Signal<ClientState>();
