@@ -27,11 +27,10 @@ const packages = [
       "platform/edge",
       "catalog/files",
       "catalog/bundled.generated",
-      "schema/engine",
       "schema/engine-node",
     ],
-    /** For `require`: loaded late, and synchronously. */
-    commonjs: ["schema/engine"],
+    /** Shares no code with the rest. For `require` as well: it is loaded late, and synchronously. */
+    alone: ["schema/engine"],
   },
   { name: "agent" },
   { name: "protocol", others: ["client/web-socket-node", "client/web-socket-browser"] },
@@ -55,7 +54,7 @@ const packages = [
 /** Bundled because loading them as many small files costs more than their code. */
 const bundled = new Set(["typebox", "eventsource-parser"]);
 
-for (const { name, others = [], core, commonjs = [] } of packages) {
+for (const { name, others = [], core, alone = [] } of packages) {
   const directory = join(root, "packages", name);
   const manifest = JSON.parse(readFileSync(join(directory, "package.json"), "utf8"));
   const entries = [...getEntries(manifest, directory), ...others];
@@ -99,14 +98,10 @@ for (const { name, others = [], core, commonjs = [] } of packages) {
       ignoreAnnotations: true,
     }),
   });
-  if (commonjs.length > 0) {
-    await build({
-      ...shared,
-      entryPoints: sources(commonjs),
-      format: "cjs",
-      platform: "node",
-      outExtension: { ".js": ".cjs" },
-    });
+  for (const entry of alone) {
+    const entryPoints = sources([entry]);
+    await build({ ...shared, entryPoints, format: "esm", platform: "neutral" });
+    await build({ ...shared, entryPoints, format: "cjs", platform: "node", outExtension: { ".js": ".cjs" } });
   }
 }
 
@@ -129,7 +124,9 @@ function listSources(directory, folder) {
  */
 function oneCore(core, entries) {
   const importers = new Set(
-    Object.entries(entries).flatMap(([name, path]) => (/^(internal|testing|entries)\//.test(name) ? [path] : [])),
+    Object.entries(entries).flatMap(([name, path]) =>
+      /^(internal|testing|entries|platform|catalog)\//.test(name) ? [path] : [],
+    ),
   );
   return {
     name: "one-core",

@@ -1,10 +1,9 @@
 /** Splits a response body into a protocol's frames. */
 import { classifyError, type Failure, parseErrorBody } from "../failure.ts";
 import { tryParseJson } from "../json.ts";
-import { AwsEventStreamFramer } from "../transport/aws-event-stream.ts";
 import { type HttpResponse, maxErrorBytes, maxResponseBytes, readText } from "../transport/http.ts";
 import { type ServerSentEvent, SseFramer } from "../transport/sse.ts";
-import type { Frame, Framing } from "./protocol.ts";
+import type { Frame, Framer, Framing } from "./protocol.ts";
 
 /**
  * Passes frames to `take` until it returns true or the body ends. Returns a failure if the body is not the expected
@@ -71,19 +70,11 @@ function classifyDocument(body: string): Failure {
   return { kind: "unknown", message: `The server answered with a document instead of a stream: ${error.message}` };
 }
 
-interface Framer {
-  push(chunk: Uint8Array): Frame[];
-  end(): Frame[];
-  /** Why the rest of the stream cannot be read, if it is damaged. */
-  readonly damage: string | undefined;
-}
-
 function createFramer(framing: Framing): Framer {
+  if (typeof framing === "function") return framing();
   switch (framing) {
     case "sse":
       return new SseFrames(parseJsonEvent);
-    case "aws-event-stream":
-      return new AwsEventStreamFramer();
     case "text":
       // Names are dropped, so that none is taken for a `document`.
       return new SseFrames(({ data }) => [{ data }]);

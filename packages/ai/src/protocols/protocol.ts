@@ -15,10 +15,18 @@ export interface Frame {
 }
 
 /**
- * How a response body is split into frames. With `text` nothing is parsed: a frame is the data of a server-sent event,
- * without an event name, or, if the body is not a stream, the whole body as event `document`.
+ * How a response body is split into frames: as server-sent events with JSON, or by a framer of the protocol's own. With `text`
+ * nothing is parsed: a frame is the data of a server-sent event, without an event name, or, if the body is not a stream, the whole
+ * body as event `document`.
  */
-export type Framing = "sse" | "aws-event-stream" | "text";
+export type Framing = "sse" | "text" | (() => Framer);
+
+export interface Framer {
+  push(chunk: Uint8Array): Frame[];
+  end(): Frame[];
+  /** Why the rest of the stream cannot be read, if it is damaged. */
+  readonly damage: string | undefined;
+}
 
 /** A request without credentials and base URL. */
 export interface EncodedRequest {

@@ -12,7 +12,7 @@ import type { Model } from "../model.ts";
 import type { StreamOptions } from "../options.ts";
 import { getTarget, type Target } from "../connection-failure.ts";
 import type { Env } from "../platform/platform.ts";
-import { isLocalServer } from "../providers/host-defaults.ts";
+import { isLocalServer } from "../providers/local-address.ts";
 import { Deadline, type Expiry } from "../transport/deadline.ts";
 import type { HttpRequest, HttpResponse } from "../transport/http.ts";
 import { getRetryDelay } from "../transport/retry.ts";

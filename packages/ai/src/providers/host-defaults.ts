@@ -3,6 +3,7 @@
  * table also covers base URLs that are not in the catalogue.
  */
 import type { OpenAICompletionsCompat } from "../model.ts";
+import { isLocalServer, parseBaseUrl } from "./local-address.ts";
 import { localServerCompat } from "./local-servers.ts";
 
 /** Only OpenAI is certain to accept these fields. Some servers reject them, and they are not needed. */
@@ -68,34 +69,12 @@ const rows: readonly (readonly [domains: readonly string[], compat: OpenAIComple
   [["nebius.com", "novita.ai", "sambanova.ai", "siliconflow.cn", "siliconflow.com", "stepfun.com"], older],
 ];
 
-/** The default ports of Ollama and LM Studio, which identify them on any host. */
-const localPorts: readonly string[] = ["11434", "1234"];
-
 /** The default flags for a base URL, by its host and port. Empty for an unknown host. Pure. */
 export function getHostDefaults(baseUrl: string): OpenAICompletionsCompat {
-  const hostname = parseUrl(baseUrl)?.hostname ?? "";
+  const hostname = parseBaseUrl(baseUrl)?.hostname ?? "";
   const row = rows.find(([domains]) => domains.some((domain) => isWithin(hostname, domain)));
   if (row) return row[1];
   return isLocalServer(baseUrl) ? localServerCompat : {};
 }
 
-/** Whether a base URL is that of a server on this machine or in the local network, or of Ollama or LM Studio anywhere. */
-export function isLocalServer(baseUrl: string): boolean {
-  const url = parseUrl(baseUrl);
-  return url !== undefined && (localPorts.includes(url.port) || isLocal(url.hostname));
-}
-
-function parseUrl(baseUrl: string): URL | undefined {
-  // Placeholders are filled in later, when a request is made; here they must not match any row.
-  const parseable = baseUrl.replace(/\{[^}]*\}/g, "placeholder.invalid");
-  return URL.canParse(parseable) ? new URL(parseable) : undefined;
-}
-
 const isWithin = (hostname: string, domain: string) => hostname === domain || hostname.endsWith(`.${domain}`);
-
-/** Whether a host is this machine or in the local network. */
-const isLocal = (hostname: string) =>
-  !/[.:]/.test(hostname) ||
-  /\.(localhost|local|lan|internal|home\.arpa)$/.test(hostname) ||
-  /^(127|10)\.\d+\.\d+\.\d+$|^192\.168\.\d+\.\d+$|^172\.(1[6-9]|2\d|3[01])\.\d+\.\d+$|^0\.0\.0\.0$/.test(hostname) ||
-  /^\[(::1|f[cd][0-9a-f]{2}:.*|fe80:.*)\]$/.test(hostname);

@@ -2,12 +2,10 @@
  * The JSON Schema engine under Node, loaded with the first schema instead of at start: it is more code than the rest of
  * the package's front together. Validation is synchronous, so the build keeps the engine in a file for `require`.
  */
-import { createRequire } from "node:module";
 import type * as Engine from "./engine.ts";
 
-const load = createRequire(import.meta.url);
-
-const engine = (): typeof Engine => load("./engine.cjs") as typeof Engine;
+const engine = (): typeof Engine =>
+  process.getBuiltinModule("node:module").createRequire(import.meta.url)("./engine.cjs") as typeof Engine;
 
 export const Check = ((...args: Parameters<typeof Engine.Check>) => engine().Check(...args)) as typeof Engine.Check;
 

@@ -3,7 +3,7 @@
  * https://smithy.io/2.0/aws/amazon-eventstream.html describes the layout.
  */
 import { getErrorMessage } from "../errors.ts";
-import type { Frame } from "../protocols/protocol.ts";
+import type { Frame, Framer } from "../protocols/protocol.ts";
 import { asRecord, asString } from "../json.ts";
 
 /** Total length, header length, and the checksum of these two. */
@@ -17,7 +17,7 @@ const maxMessageLength = 24 * 1024 * 1024;
  * `{ event: "exception", data: { type, message } }`. Never throws on invalid input: `damage` then says what is wrong,
  * and all further input is ignored.
  */
-export class AwsEventStreamFramer {
+export class AwsEventStreamFramer implements Framer {
   readonly #pending = new ByteQueue();
   /** The number of bytes needed for the next prelude or, once that is read, for the whole message. */
   #neededBytes = preludeBytes;

@@ -147,6 +147,29 @@ async function packLibraries(directory: string): Promise<void> {
   await rm(archives, { recursive: true });
 }
 
+/** The packages of npm that bring other runtimes, and the binary in that of the platform. */
+const runtimes = {
+  bun: { wanted: "bun@1.4.4", scope: "@oven", binary: join("bin", "bun") },
+  deno: { wanted: "deno@2.9.6", scope: "@deno", binary: "deno" },
+};
+
+/** Finds the binary of another runtime, which npm installs once for all tests, or says why it cannot. */
+export async function findRuntime(name: keyof typeof runtimes): Promise<{ path: string } | { missing: string }> {
+  const { wanted, scope, binary } = runtimes[name];
+  let missing: string | undefined;
+  const make = async (directory: string) => {
+    missing = await installFromRegistry(directory, wanted);
+    if (missing !== undefined) throw new Error(missing);
+  };
+  try {
+    const packages = join(await makeOnce(`runtime-${name}`, wanted, make), "node_modules", scope);
+    return { path: join(packages, readdirSync(packages)[0]!, binary) };
+  } catch (error) {
+    if (missing !== undefined) return { missing };
+    throw error;
+  }
+}
+
 /** The archive that would be published. */
 export async function archive(): Promise<string> {
   const directory = join(await installed(), "..", "..", "..");

@@ -1,3 +1,4 @@
+import { AwsEventStreamFramer } from "../../transport/aws-event-stream.ts";
 import { defineProtocol } from "../protocol.ts";
 import { authorize } from "./authorize.ts";
 import { encode } from "./encode.ts";
@@ -6,7 +7,7 @@ import { type BedrockState, start, step } from "./step.ts";
 
 export const bedrockConverseStream = defineProtocol<BedrockOptions, BedrockState>({
   api: "bedrock-converse-stream",
-  framing: "aws-event-stream",
+  framing: () => new AwsEventStreamFramer(),
   resolveOptions,
   encode,
   authorize,
