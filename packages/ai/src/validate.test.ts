@@ -339,6 +339,15 @@ describe("a Standard Schema validates itself", () => {
     expect(validate(doubling(), { n: 2 })).toEqual({ n: 4 });
   });
 
+  test("it may be a function, as those of arktype are", () => {
+    expect(
+      validate(
+        Object.assign(() => undefined, doubling()),
+        { n: 2 },
+      ),
+    ).toEqual({ n: 4 });
+  });
+
   test("its issues are the problems", () => {
     expect(refusal(doubling(), { n: "2" })).toBe(
       'The arguments for edit are not valid:\n- list.0: not a number\nReceived: {"n":"2"}',

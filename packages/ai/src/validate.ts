@@ -3,7 +3,13 @@ import { Compile } from "#schema-engine";
 import type { JsonSchema, Tool, ToolArguments, ToolParameters } from "./context.ts";
 import { AiError, getErrorMessage } from "./errors.ts";
 import type { ToolCall } from "./message.ts";
-import { getStandardSchema, type StandardIssue, type StandardSchema, toJsonSchema } from "./schema/adapt.ts";
+import {
+  getStandardSchema,
+  isToolParameters,
+  type StandardIssue,
+  type StandardSchema,
+  toJsonSchema,
+} from "./schema/adapt.ts";
 import { unescapeKey } from "./schema/pointer.ts";
 import { copyValue, createCoercion, withoutPrototypes } from "./schema/coerce.ts";
 
@@ -69,7 +75,7 @@ type Validator = (received: unknown) => Outcome;
 const validators = new WeakMap<object, Validator>();
 
 function getValidator(tool: Tool): Validator {
-  if (typeof tool.parameters !== "object" || tool.parameters === null) {
+  if (!isToolParameters(tool.parameters)) {
     throw new AiError("invalid_schema", `The tool ${tool.name} has no schema for its parameters.`);
   }
   const known = validators.get(tool.parameters);

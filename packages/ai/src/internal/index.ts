@@ -18,7 +18,7 @@ export { classifyThrown, parseDuration, parseRetryAfter } from "../failure.ts";
 export { toShortHash } from "../hash.ts";
 export { asRecord, isRecord, tryParseJson } from "../json.ts";
 export { didYouMean, nearestNames } from "../nearest.ts";
-export { type StandardSchema, toJsonSchema } from "../schema/adapt.ts";
+export { isToolParameters, type StandardSchema, toJsonSchema } from "../schema/adapt.ts";
 export { findSchemaFault } from "../schema/check-schema.ts";
 export { platform } from "#platform";
 export { getBuiltinProvider, replaceApi } from "../registry.ts";

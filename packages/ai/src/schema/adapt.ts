@@ -46,6 +46,10 @@ export interface StandardIssue {
   path?: readonly (PropertyKey | { key: PropertyKey })[];
 }
 
+/** Whether a value can be the parameters of a tool. Schemas of arktype are functions. */
+export const isToolParameters = (value: unknown): value is ToolParameters =>
+  typeof value === "function" || (typeof value === "object" && value !== null);
+
 /** The parameters as a Standard Schema; undefined if they are plain JSON Schema. */
 export const getStandardSchema = (parameters: ToolParameters): StandardSchema | undefined =>
   (parameters as { "~standard"?: StandardSchema })["~standard"];

@@ -3,10 +3,11 @@
  * and the newest. `TAU_LONG=1` adds one between them, and checks all declarations with both ways to resolve modules.
  */
 import { execFile } from "node:child_process";
-import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
+import { mkdtemp, readFile, rm, symlink, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { promisify } from "node:util";
+import { transform } from "esbuild";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { installFromRegistry, installLibraries, published } from "./kit.ts";
 
@@ -164,6 +165,43 @@ test("a program that uses no TypeBox checks none of its declarations, which take
   expect(files).not.toContain("typebox");
 });
 
+/** Tools with the schemas of libraries that people have, which are typed, shown to a model and checked. */
+const schemas = `
+import { validateToolArguments } from "@tau/ai";
+import { defineTool } from "@tau/harness";
+import { toStandardJsonSchema } from "@valibot/to-json-schema";
+import { type } from "arktype";
+import * as v from "valibot";
+import { z } from "zod";
+
+const zod = z.object({ place: z.string(), days: z.number().optional() });
+const valibot = toStandardJsonSchema(v.object({ place: v.string(), days: v.optional(v.number()) }));
+const arktype = type({ place: "string", "days?": "number" });
+const shared = { name: "weather", description: "The weather of a place." };
+const tools = [
+  defineTool({ ...shared, input: zod, execute: ({ place, days }) => place.toUpperCase() + (days?.toFixed() ?? "") }),
+  defineTool({ ...shared, input: valibot, execute: ({ place, days }) => place.toUpperCase() + (days?.toFixed() ?? "") }),
+  defineTool({ ...shared, input: arktype, execute: ({ place, days }) => place.toUpperCase() + (days?.toFixed() ?? "") }),
+];
+// @ts-expect-error: the arguments are typed.
+defineTool({ ...shared, input: zod, execute: ({ place }) => place.toFixed() });
+// @ts-expect-error: the arguments are typed.
+defineTool({ ...shared, input: valibot, execute: ({ place }) => place.toFixed() });
+// @ts-expect-error: the arguments are typed.
+defineTool({ ...shared, input: arktype, execute: ({ place }) => place.toFixed() });
+
+for (const tool of tools) {
+  const call = { type: "toolCall" as const, id: "1", name: tool.name };
+  const { content } = await tool.execute("1", validateToolArguments(tool, { ...call, arguments: { place: "Rome", days: 2 } }));
+  try {
+    validateToolArguments(tool, { ...call, arguments: { place: ["Rome"] } });
+  } catch (error) {
+    console.log(JSON.stringify(content), String(error).includes("- place: "));
+  }
+}
+`;
+const schemaLibraries = ["zod@4.6.7", "valibot@1.5.0", "@valibot/to-json-schema@1.8.0", "arktype@2.2.9"];
+
 const older = [["5.8", "nodenext"] as const, ...(isLong ? [["5.9", "bundler"] as const] : [])];
 
 // Each once: the older compilers take long, and both ways to resolve read the same fields.
@@ -175,6 +213,7 @@ describe("typed tools fit without casts", () => {
     missing = await installFromRegistry(
       directory,
       ...older.map(([version]) => `ts${version}@npm:typescript@${version}`),
+      ...schemaLibraries,
     );
   });
   afterAll(() => rm(directory, { recursive: true, force: true, maxRetries: 10 }));
@@ -185,5 +224,20 @@ describe("typed tools fit without casts", () => {
     }
     const compiler = join(directory, "node_modules", `ts${version}`);
     expect(await check(compiler, { resolution, checksLibraries: false })).toBe("");
+  });
+
+  test("with schemas of zod, valibot and arktype, which check what a model sends", async ({ skip }) => {
+    if (missing !== undefined) skip(`npm could not reach its registry (${missing}): their schemas were not tested.`);
+    const modules = join(directory, "node_modules");
+    await symlink(join(cwd, "node_modules", "@tau"), join(modules, "@tau"));
+    await symlink(join(ours, "@types"), join(modules, "@types"));
+    await writeFile(join(directory, "schemas.ts"), schemas);
+    const compiler = join(ours, "typescript", "bin", "tsc");
+    const options = ["--noEmit", "--strict", "--target", "es2023", "--module", "nodenext", "--types", "node"];
+    const args = [compiler, ...options, "--skipLibCheck", "schemas.ts"];
+    await execute(process.execPath, args, { cwd: directory });
+    await writeFile(join(directory, "schemas.mjs"), (await transform(schemas, { loader: "ts" })).code);
+    const { stdout } = await execute(process.execPath, ["schemas.mjs"], { cwd: directory });
+    expect(stdout).toBe('[{"type":"text","text":"ROME2"}] true\n'.repeat(3));
   });
 });

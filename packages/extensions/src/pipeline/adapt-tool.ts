@@ -1,6 +1,6 @@
 /** Turns the tools that a session accepts into tools as layers see them. */
 import { type JsonSchema } from "@tau/ai";
-import { isRecord, oncePer, withoutUndefined } from "@tau/ai/internal";
+import { isRecord, isToolParameters, oncePer, withoutUndefined } from "@tau/ai/internal";
 import type { ToolDescription, ToolLifecycle } from "@tau/tools";
 import { HarnessError } from "@tau/protocol";
 import type { GivenTool, InputSchemaTool, PipelineTool } from "./layer.ts";
@@ -37,7 +37,7 @@ export function getProblem(value: unknown): string | undefined {
   if (typeof value["execute"] !== "function") return "It has no function `execute`.";
   if (typeof (value["description"] ?? "") !== "string") return "Its description is not a text.";
   const schema = value["parameters"] ?? value["inputSchema"] ?? noParameters;
-  if (typeof schema !== "object" && typeof schema !== "function") return "Its parameters are not a schema.";
+  if (!isToolParameters(schema)) return "Its parameters are not a schema.";
   return Array.isArray(value["promptGuidelines"] ?? []) ? undefined : "Its `promptGuidelines` are not a list.";
 }
 

@@ -87,10 +87,13 @@ describe.each(apis)("%s", (api) => {
     circle["properties"] = { self: circle };
     let deep: Record<string, unknown> = { type: "string" };
     for (let at = 0; at < 70; at++) deep = { type: "object", properties: { in: deep } };
+    const standard = { "~standard": { vendor: "x", jsonSchema: { input: () => ({ type: "object" }) } } };
     const good = [
       tool("plain"),
       tool("recursive", { type: "object", properties: { self: { $ref: "#" } } }),
-      tool("standard", { "~standard": { vendor: "x", jsonSchema: { input: () => ({ type: "object" }) } } }),
+      tool("standard", standard),
+      // As those of arktype are.
+      tool("function", Object.assign(() => undefined, standard)),
     ];
     const bad = [
       tool("circle", circle),

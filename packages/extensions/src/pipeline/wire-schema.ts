@@ -1,6 +1,6 @@
 /** A tool's parameters as they go over the wire. */
 import { type JsonSchema, type ToolParameters } from "@tau/ai";
-import { getErrorMessage, isRecord, oncePer, type StandardSchema } from "@tau/ai/internal";
+import { getErrorMessage, isRecord, isToolParameters, oncePer, type StandardSchema } from "@tau/ai/internal";
 
 type WireSchema =
   | { kind: "schema"; schema: JsonSchema; json: string }
@@ -9,9 +9,7 @@ type WireSchema =
 
 /** The parameters of a tool as plain JSON Schema. Cached by identity: changed parameters must be a new object. */
 export function wireSchema(parameters: ToolParameters | undefined): WireSchema {
-  if (typeof parameters !== "object" || parameters === null)
-    return inexpressible("It has no schema for its parameters.");
-  return describe(parameters);
+  return isToolParameters(parameters) ? describe(parameters) : inexpressible("It has no schema for its parameters.");
 }
 
 const describe = oncePer((parameters: ToolParameters): WireSchema => {
