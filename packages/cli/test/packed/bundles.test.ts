@@ -226,6 +226,32 @@ describe("not bundled", () => {
   }
 });
 
+/** In KB, minified, for a browser. The limits are those that docs/decisions/performance.md explains. */
+test.each([
+  [
+    "one provider, with its 8 KB of models",
+    'import { anthropic, createAI } from "@tau/ai/anthropic"; createAI(anthropic("x"));',
+    84,
+  ],
+  [
+    "one with the API of OpenAI, with 21 KB of models",
+    'import { openai, createAI } from "@tau/ai/openai"; createAI(openai("x"));',
+    107,
+  ],
+  ["the reducer", 'export { reduce } from "@tau/protocol";', 6],
+])("%s is small", async (_name, contents, maxKb) => {
+  const { outputFiles } = await buildWithEsbuild({
+    stdin: { contents, resolveDir: cwd },
+    bundle: true,
+    minify: true,
+    write: false,
+    format: "esm",
+    platform: "browser",
+    logLevel: "error",
+  });
+  expect(outputFiles[0]!.contents.length).toBeLessThanOrEqual(maxKb * 1_000);
+});
+
 test("says what is missing where a bundler has left out the condition", async () => {
   const outfile = join(await mkdtemp(join(cwd, "..", "tau-bundle-")), "bundle.mjs");
   await buildWithEsbuild({

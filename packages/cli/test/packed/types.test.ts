@@ -133,7 +133,8 @@ const forBrowsers = /^@tau\/(ai|agent|protocol|markdown|react)(\/(?!testing|node
 
 describe("all declarations of all entries are sound", () => {
   test("in Node, also without the types of browsers", async () => {
-    const entries = await listEntries();
+    // The declarations of pi's modules are TypeBox's for the most part, which the program above has too.
+    const entries = (await listEntries()).filter((name) => isLong || !/^@tau\/pi(\/|$)/.test(name));
     expect(entries.length).toBeGreaterThan(50);
     await writeFile(join(cwd, "entries.ts"), importAll(entries));
     const place = { types: ["node"], lib: ["es2023"] };

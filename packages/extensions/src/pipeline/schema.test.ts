@@ -93,7 +93,10 @@ describe.each(apis)("%s", (api) => {
       tool("recursive", { type: "object", properties: { self: { $ref: "#" } } }),
       tool("standard", standard),
       // As those of arktype are.
-      tool("function", Object.assign(() => undefined, standard)),
+      tool(
+        "function",
+        Object.assign(() => undefined, standard),
+      ),
     ];
     const bad = [
       tool("circle", circle),
