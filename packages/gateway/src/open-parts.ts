@@ -193,7 +193,10 @@ export async function openParts(
       getSettings,
       // In a cluster another node may have dealt with it meanwhile, so leases decide.
       wasCut: (sessionId) => (cluster ? cluster.wasAbandoned(sessionId) : runs.wasCut(sessionId)),
-      onGivenUp: (message) => sendGivenUp(subscriptions, message),
+      onGivenUp: (message) => {
+        sendGivenUp(subscriptions, message);
+        channels.onGivenUp(message);
+      },
     }),
     admitRun: createAdmitRun({ lanes, runs, log }),
   });
@@ -211,6 +214,7 @@ export async function openParts(
     onGivenUp: (message) => {
       noticeGivenUp(sessions, message);
       sendGivenUp(subscriptions, message);
+      channels.onGivenUp(message);
     },
     ...(cluster && { leaveToOthers: (sessionId) => void cluster.leaveMessages(sessionId) }),
   });

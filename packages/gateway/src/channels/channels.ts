@@ -10,12 +10,14 @@ import type {
 } from "@tau/protocol/gateway";
 import { isGatewayError } from "../errors.ts";
 import type { Inbox } from "../inbox/inbox.ts";
+import type { StoredMessage } from "../inbox/message.ts";
 import { resolveAccountSettings } from "./account-settings.ts";
 import type { ChannelAccounts } from "./accounts.ts";
 import type { ReceivedRequest } from "@tau/extensions";
 import type { ChannelCounts } from "./counts.ts";
 import { describeAccount, describePeer, describeReply, formatAddress } from "./describe.ts";
-import { FollowedSessions } from "./follow-sessions.ts";
+import { FollowedSessions, getChannelDevice } from "./follow-sessions.ts";
+import { createReplies } from "./session-replies.ts";
 import { removeUnusedFiles } from "./unused-files.ts";
 import type { ChannelOutbox } from "./outbox.ts";
 import type { ChannelPeers } from "./peers.ts";
@@ -36,6 +38,8 @@ export interface ChannelsParts extends Omit<ReceiverParts, "followed" | "command
   counts: ChannelCounts;
   runAtSession: RunAtSession;
 }
+
+const givenUpText = "I did not read this message, and will not. Write it again if it still matters.";
 
 /** How many conversations are looked at together after a crash. */
 const maxRecovering = 4;
@@ -143,6 +147,22 @@ export class Channels {
     const delivery = await account.channel.send({ address, text: "This is a test of the connection.", nonce: ids() });
     const to = formatAddress(address);
     return delivery.kind === "sent" ? { sent: true, to } : { sent: false, to, reason: delivery.reason };
+  }
+
+  /** Tells the person who wrote a message that it was given up. Of one that is left out for others, the agent is told. */
+  onGivenUp({ id, sessionId, origin, requestKey = "", isUntold }: StoredMessage): void {
+    const { store, outbox, clock, log } = this.#parts;
+    const conversation = store.table.getConversation(sessionId);
+    if (!conversation || isUntold || origin.deviceId !== getChannelDevice(conversation.accountId)) return;
+    const [device, sourceMessageId] = requestKey.split("\n");
+    const replies = createReplies(givenUpText, `given-up/${id}`, {
+      conversation: device === origin.deviceId && sourceMessageId ? { ...conversation, sourceMessageId } : conversation,
+      maxTextLength: givenUpText.length,
+      nowMs: clock.now(),
+    });
+    outbox
+      .addOnce(`given-up/${id}`, replies)
+      .catch((error: unknown) => log(`A person was not told: ${getErrorMessage(error)}`, conversation.accountId));
   }
 
   /** Waits until everything that a session has said so far is recorded. */

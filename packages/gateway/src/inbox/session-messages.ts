@@ -54,7 +54,10 @@ export class SessionMessages {
   async settle(messages: readonly StoredMessage[], outcome: MessageOutcome): Promise<void> {
     const ids = messages.map(({ id }) => id);
     if (outcome.kind === "dead") {
-      for (const message of messages) this.#parts.onGivenUp({ ...message, state: "dead", reason: outcome.reason });
+      const { reason, isUntold } = outcome;
+      for (const message of messages) {
+        this.#parts.onGivenUp({ ...message, state: "dead", reason, ...(isUntold && { isUntold }) });
+      }
     }
     try {
       await this.#write(ids, outcome);

@@ -41,6 +41,28 @@ test("an answer whose run was cut is given after the restart, once", async () =>
   expect(third.model.asked).toHaveLength(0);
 });
 
+test("a person reads that a message is given up which waited for too long while the gateway was stopped", async () => {
+  const agentDir = await createAgentDir();
+  const open = (turns: ScriptedTurn[], ttlMs: number) =>
+    openChannelGateway({
+      model: scriptedModel(turns),
+      options: { agentDir },
+      params: { agentDir },
+      paired: ["ann", "bob"],
+      gateway: { lanes: { global: 1 }, queue: { debounceMs: 1, mode: "followup", ttlMs } },
+    });
+  const first = await open([never], 60_000);
+  await first.channel.receive("Work", { sender: { id: "bob", name: "Bob" } });
+  await expect.poll(() => first.model.asked.length).toBe(1);
+  await first.channel.receive("Are you there?", { id: "late" });
+  await first.gateway.stop();
+  const second = await open([[text("Done.")]], 1);
+  await expect.poll(() => second.channel.textsTo("with-ann")).toEqual([expect.stringMatching(/^I did not read this/)]);
+  expect(second.channel.sent.find(({ address }) => address.channelId === "with-ann")).toMatchObject({
+    replyTo: "late",
+  });
+});
+
 test("a session keeps its tools and its conversation over a restart", async () => {
   const agentDir = await createAgentDir();
   const first = await openChannelGateway({
