@@ -159,7 +159,7 @@ test("a program that takes no messages has none afterwards", async () => {
   expect(await readSpool(workspace)).toEqual([]);
   await writeFile(join(workspace.directory, "go"), "");
   expect(await printing).toMatchObject({ code: 0, out: "Done.\n" });
-}, 30_000);
+});
 
 test("Ctrl-C takes the message back", async () => {
   const waiting = toolReply("bash", { command: "until [ -e go ]; do sleep 0.02; done" });
@@ -205,7 +205,7 @@ test("what killed programs have left is sent when the session is opened again, a
   await served.close();
   const texts = (await readFile(path, "utf8")).split("\n").filter((line) => line.includes('"role":"user"'));
   expect(texts.map((line) => /untouched|taken|used|Hi/.exec(line)?.[0])).toEqual(["Hi", "used", "untouched", "taken"]);
-}, 20_000);
+});
 
 test("a damaged message is removed with a notice, and those of other sessions stay", async () => {
   const workspace = await createModelWorkspace([textReply("One."), textReply("Two.")]);
@@ -221,7 +221,7 @@ test("a damaged message is removed with a notice, and those of other sessions st
   await expect.poll(() => readSpool(workspace)).toEqual([`${other}.json`]);
   expect(workspace.server.requests).toHaveLength(1);
   await served.close();
-}, 20_000);
+});
 
 test("a message that the session cannot use goes back to its sender, with the reason in the session", async () => {
   const workspace = await createModelWorkspace([textReply("One.")]);
@@ -235,7 +235,7 @@ test("a message that the session cannot use goes back to its sender, with the re
   await served.seen(({ type, message }) => type === "notice" && String(message).includes("was not taken"));
   expect(await readSpool(workspace)).toEqual([]);
   await served.close();
-}, 30_000);
+});
 
 test("only so many messages wait for a session", async () => {
   const { agentDir } = await createModelWorkspace([]);
