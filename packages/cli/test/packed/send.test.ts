@@ -86,4 +86,4 @@ test("sender and receiver may be killed at any point: a message is said once at 
     expect(said + refused, text).toBeLessThanOrEqual(1);
     if (accepted.includes(text)) expect(said + refused, text).toBe(1);
   }
-}, 240_000);
+});
