@@ -270,7 +270,10 @@ const receive = ({ type, payload }) => {
   if (type === "Ping") {
     port.postMessage("pong");
     // The interrupt may have ended what would have begun the cell: then it never runs. A second answer has no effect.
-    if (!running.has(payload.id)) return send("Done", { id: payload.id, status: "interrupted" });
+    if (!running.has(payload.id)) {
+      leave(payload.id);
+      return send("Done", { id: payload.id, status: "interrupted" });
+    }
     return finish(payload.id, { status: "interrupted" });
   }
   if (type === "Opened") {
