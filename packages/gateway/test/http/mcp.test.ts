@@ -33,11 +33,12 @@ test.each([
   ["auto", "2026-07-28"],
   ["legacy", "2025-11-25"],
 ] as const)("a client in the mode %s speaks %s and runs prompts", async (mode, revision) => {
+  const held = createHeld();
   const model = scriptedModel([
     [text("It is 4.")],
     [text("And 5.")],
     [callOf("bash", { command: "echo hi" })],
-    [text("Hi.")],
+    held.turn,
   ]);
   const gateway = await open({ model });
   const { client, call } = await connect(gateway, mode);
@@ -50,8 +51,12 @@ test.each([
   expect((await call("run", { prompt: "And plus 1?", session })).report).toMatchObject({ session, answer: "And 5." });
   expect((await call("status", { session })).report).toEqual({ session, state: "done", answer: "And 5." });
   const progress: string[] = [];
-  await call("run", { prompt: "Say hi", session }, { onprogress: ({ message }) => void progress.push(message ?? "") });
-  expect(progress).toContain("bash echo hi");
+  const onprogress = ({ message }: { message?: string | undefined }) => void progress.push(message ?? "");
+  const running = call("run", { prompt: "Say hi", session }, { onprogress });
+  // The client drops progress that it handles after the answer.
+  await expect.poll(() => progress).toContain("bash echo hi");
+  held.release();
+  await running;
 });
 
 test("a run in the background can be steered, looked at and waited for", async () => {
