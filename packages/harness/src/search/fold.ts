@@ -17,8 +17,11 @@ export const joinLines = (text: string): string => text.replace(/[^\S ]\s*| \s+/
 
 const notAscii = /[\u0080-\uffff]/;
 
-const removeAccents = (text: string): string =>
-  notAscii.test(text) ? text.normalize("NFD").replace(/\p{M}+/gu, "") : text;
+const notAsciiRun = /[\u0080-\uffff]+/g;
+
+/** Most of a text is ASCII, which is not looked at letter by letter. */
+export const removeAccents = (text: string): string =>
+  text.replace(notAsciiRun, (run) => run.normalize("NFD").replace(/\p{M}+/gu, ""));
 
 /** A sigma at the end of a word is another letter only in lower case. */
 const removeCase = (text: string): string => text.toLowerCase().replaceAll("ς", "σ");

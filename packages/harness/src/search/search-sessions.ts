@@ -12,7 +12,8 @@ import { isSessionFile, sessionsRoot } from "../session/session-directory.ts";
 import type { SessionInfo } from "../session/session-info.ts";
 import { LogIndexes, getTime, parseEntry } from "./log-index.ts";
 import { type Excerpt, getExcerpt, parseQuery, type SearchQuery } from "./query.ts";
-import { readInto } from "./read-now.ts";
+import { createRawFilter, type RawFilter } from "./raw-filter.ts";
+import { EntryReader } from "./read-now.ts";
 import { getSearchText } from "./search-text.ts";
 import type { IndexedEntry, Segment } from "./segment.ts";
 import { sweepIndexes } from "./sweep-indexes.ts";
@@ -76,6 +77,8 @@ export async function searchSessions(
   const ports = { fileSystem, clock, ids };
   const { limit = 20, maxPerSession = 3, signal, onProgress } = options;
   const query = parseQuery(options.text);
+  const mayMatch = createRawFilter(query);
+  const reader = new EntryReader(fileSystem);
   const logs = await findLogs(directories, ports);
   const indexes = new LogIndexes({ ...ports, signal });
   const result: SearchResult = { hits: [], hasMore: false, unread: [] };
@@ -91,7 +94,7 @@ export async function searchSessions(
       const places = findPlaces(segments, query, options);
       if (places.length === 0) continue;
       const wanted = Math.min(maxPerSession, limit - result.hits.length);
-      const matches = await readMatches(places, { path, query, wanted: wanted + 1, options, ports });
+      const matches = await readMatches(places, { path, query, mayMatch, wanted: wanted + 1, options, reader });
       const session = matches.length > 0 ? await describeSessionFile(path, ports) : undefined;
       if (session) {
         result.hits.push(...matches.slice(0, wanted).map((match) => ({ session, ...match })));
@@ -161,9 +164,10 @@ type Match = Omit<SearchHit, "session">;
 interface LogSearch {
   path: string;
   query: SearchQuery;
+  mayMatch: RawFilter;
   wanted: number;
   options: SearchFilter;
-  ports: StoragePorts;
+  reader: EntryReader;
 }
 
 /** The entries that may match, the latest first. */
@@ -172,8 +176,8 @@ const findPlaces = (segments: readonly Segment[], query: SearchQuery, filter: Se
 
 async function readMatches(places: readonly IndexedEntry[], search: LogSearch): Promise<Match[]> {
   const matches: Match[] = [];
-  for (const place of places) {
-    const match = await readMatch(place, search);
+  for await (const bytes of search.reader.read(search.path, places)) {
+    const match = bytes && toMatch(bytes, search);
     if (match) matches.push(match);
     if (matches.length === search.wanted) break;
   }
@@ -183,14 +187,9 @@ async function readMatches(places: readonly IndexedEntry[], search: LogSearch): 
 const overlaps = ({ head }: Segment, { sinceMs = -Infinity, untilMs = Infinity }: SearchFilter): boolean =>
   head.lastMs >= sinceMs && head.firstMs < untilMs;
 
-/** Reads an entry that may match. Undefined if it does not. */
-async function readMatch(
-  { offset, length }: IndexedEntry,
-  { path, query, options, ports }: LogSearch,
-): Promise<Match | undefined> {
-  const bytes = Buffer.allocUnsafe(length);
-  if ((await orUndefined(readInto(ports.fileSystem, path, bytes, offset))) !== length) return undefined;
-  const entry = parseEntry(bytes);
+/** The match in the bytes of an entry. Undefined if there is none. */
+function toMatch(bytes: Buffer, { query, mayMatch, options }: LogSearch): Match | undefined {
+  const entry = mayMatch(bytes) ? parseEntry(bytes) : undefined;
   const found = entry && getSearchText(entry);
   if (!found) return undefined;
   const timeMs = getTime(entry);
