@@ -5,6 +5,7 @@ import type { JobSummary } from "./job.ts";
 import type { ModelUse } from "./model-use.ts";
 import type { PermissionData } from "./permission-mode.ts";
 import type { RunEnd, TerminationReason } from "./run-end.ts";
+import type { UsageLimit } from "./usage-report.ts";
 
 export type ThinkingLevelName = "off" | "minimal" | "low" | "medium" | "high" | "xhigh" | "max";
 export type QueueModeName = "all" | "one-at-a-time";
@@ -105,6 +106,8 @@ export interface StatsData {
   contextUsage?: { tokens: number; contextWindow: number; percent: number };
   /** The amounts that the run, or else the next one, may still spend. Amounts without a limit are missing. */
   budgetLeft?: BudgetLeftData;
+  /** The limits of today and of this month, which all sessions share, if there are any. For clients with the scope `admin`. */
+  costLimits?: readonly UsageLimit[];
 }
 
 export interface BudgetLeftData {

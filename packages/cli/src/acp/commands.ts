@@ -13,6 +13,7 @@ import {
   type CommandHere,
   describeAddedDirectory,
   describeDirectories,
+  describeUsageLimit,
   findCommandHere,
   formatTokens,
   formatUsage,
@@ -155,11 +156,18 @@ async function nameSession(port: CommandPort, argument: string): Promise<void> {
 }
 
 async function showStats(port: CommandPort): Promise<void> {
-  const { tokens, cost, totalMessages, sessionFile } = await port.execute({ type: "get_session_stats" });
+  const {
+    tokens,
+    cost,
+    totalMessages,
+    sessionFile,
+    costLimits = [],
+  } = await port.execute({ type: "get_session_stats" });
   const lines = [
     `- Messages: ${totalMessages}`,
     `- Tokens: ${formatTokens(tokens.input)} in, ${formatTokens(tokens.output)} out, ${formatTokens(tokens.cacheRead)} from the cache`,
     `- Cost: $${cost}`,
+    ...costLimits.map((limit) => `- ${describeUsageLimit(limit)}`),
     ...(sessionFile === undefined ? [] : [`- File: ${sessionFile}`]),
   ];
   port.say(lines.join("\n"));

@@ -24,6 +24,11 @@ const facts = (more: Partial<StatusFacts> = {}, model = "claude-x"): StatusFacts
   ...more,
 });
 
+const withDay = facts();
+(withDay.stats as { costLimits?: unknown }).costLimits = [
+  { period: "day", limit: 5, spent: 3, reserved: 0.1, left: 1.9 },
+];
+
 test.each([
   ["{directory}[ ({branch})] {model} {cost} {context}", facts(), "~/project (main) claude-x $0.250 25%"],
   ["{directory}[ ({branch})]", facts({ branch: undefined }), "~/project"],
@@ -31,6 +36,8 @@ test.each([
   ["{unknown} [x]", facts(), "{unknown} x"],
   ["{branch}", facts({ branch: "a\u001B[2Jb" }), "a[2Jb"],
   ["{model}", facts({}, ""), ""],
+  ["{day}[ · month {month}]", withDay, "$3.10/$5.00"],
+  ["[{day}]", facts(), ""],
 ])("%s is filled", (template, given, line) => {
   const filled = fillStatus(template, given);
   // oxlint-disable-next-line no-control-regex -- it is what must not be there
@@ -53,6 +60,14 @@ test("a command reads the fields of Claude Code", () => {
     context_window: { context_window_size: 200_000, used_percentage: 25, remaining_percentage: 75 },
     exceeds_200k_tokens: false,
   });
+});
+
+test("a command reads the limits of the day and of the month where they are set", () => {
+  expect(describeStatus(withDay)["cost"]).toEqual({
+    total_cost_usd: 0.25,
+    limits: [{ period: "day", limit_usd: 5, spent_usd: 3, reserved_usd: 0.1 }],
+  });
+  expect(describeStatus(facts())["cost"]).toEqual({ total_cost_usd: 0.25 });
 });
 
 test("what a command prints keeps its colors and nothing else, three lines at most; nothing brings back the usual lines", () => {

@@ -1,7 +1,7 @@
 /** The status line of the user's own settings: a template of named parts, or what a command prints. */
 import { basename } from "node:path";
 import type { StateData, StatsData } from "@tau/protocol";
-import { formatTokens } from "@tau/protocol/surface";
+import { formatTokens, formatUsageLimit } from "@tau/protocol/surface";
 import { toPlainLine } from "@tau/tui";
 import { toStyledLine } from "./extensions/safe-text.ts";
 import type { TerminalSettings } from "./settings.ts";
@@ -30,12 +30,19 @@ const parts: Readonly<Record<string, Part>> = {
   thinking: ({ state }) => (state.thinkingLevel === "off" ? undefined : state.thinkingLevel),
   mode: ({ state }) => state.permissions.mode,
   cost: ({ stats }) => (stats.cost > 0 ? formatCost(stats.cost) : undefined),
+  day: ({ stats }) => formatLimit(stats, "day"),
+  month: ({ stats }) => formatLimit(stats, "month"),
   context: ({ stats }) => stats.contextUsage && `${stats.contextUsage.percent.toFixed(0)}%`,
   window: ({ stats }) => stats.contextUsage && formatTokens(stats.contextUsage.contextWindow),
   input: ({ stats }) => (stats.tokens.input > 0 ? formatTokens(stats.tokens.input) : undefined),
   output: ({ stats }) => (stats.tokens.output > 0 ? formatTokens(stats.tokens.output) : undefined),
   messages: ({ stats }) => String(stats.totalMessages),
 };
+
+function formatLimit({ costLimits }: StatsData, period: "day" | "month"): string | undefined {
+  const limit = costLimits?.find((each) => each.period === period);
+  return limit && formatUsageLimit(limit);
+}
 
 /** Fills a template. Brackets around a part are left out together with it: `[ ({branch})]`. An unknown name stays. Pure. */
 export function fillStatus(template: string, facts: StatusFacts): string {
@@ -74,7 +81,17 @@ export function describeStatus({ state, stats, sessionName, version, branch }: S
     output_style: { name: "default" },
     effort: { level: thinkingLevel },
     permission_mode: state.permissions.mode,
-    cost: { total_cost_usd: stats.cost },
+    cost: {
+      total_cost_usd: stats.cost,
+      ...(stats.costLimits && {
+        limits: stats.costLimits.map(({ period, limit, spent, reserved }) => ({
+          period,
+          limit_usd: limit,
+          spent_usd: spent,
+          reserved_usd: reserved,
+        })),
+      }),
+    },
     context_window: {
       context_window_size: use?.contextWindow ?? model?.contextWindow ?? 0,
       used_percentage: use?.percent ?? null,

@@ -3,6 +3,7 @@ import {
   chooseCopiedText,
   type CommandHere,
   describeCodeBlock,
+  describeUsageLimit,
   findLastAnswerText,
   formatUsage,
   listCommandsHere,
@@ -149,6 +150,7 @@ async function showSession(ui: Interface): Promise<void> {
       `Tokens: ${tokens.input} in, ${tokens.output} out, ${tokens.cacheRead} from the cache, ${tokens.cacheWrite} into it`,
       `Cost: $${cost.toFixed(4)}`,
       ...(contextUsage ? [`Context: ${contextUsage.tokens} of ${contextUsage.contextWindow} tokens`] : []),
+      ...(stats.costLimits ?? []).map(describeUsageLimit),
     ].join("\n"),
   );
 }

@@ -1,5 +1,5 @@
-import type { BudgetLeftData } from "@tau/protocol";
-import { toPlainLine } from "@tau/tui";
+import type { BudgetLeftData, UsageLimit } from "@tau/protocol";
+import { toPlainLine, visibleWidth } from "@tau/tui";
 import { describe, expect, test } from "vitest";
 import { drawStatus, shortenPath } from "./status-line.ts";
 import { Themes } from "./themes.ts";
@@ -153,4 +153,57 @@ test("the permission mode and the number of jobs are shown, and an unusual mode 
   expect(draw({ jobs: 2 }, 40)).toMatch(/^\/work · edit +2 jobs$/);
   expect(draw({ jobs: 2, permissionMode: "ask" }, 12)).toMatch(/^\/work · ask$/);
   expect(draw({ jobs: 2 }, 10)).toBe("/work");
+});
+
+describe("the limits of the day and of the month", () => {
+  const counts = { userMessages: 0, assistantMessages: 0, toolCalls: 0, toolResults: 0, totalMessages: 0 };
+  const tokens = { input: 1_200, output: 30, cacheRead: 0, cacheWrite: 0, total: 1_230 };
+  const place = {
+    cwd: "/work",
+    home: undefined,
+    branch: undefined,
+    sessionName: undefined,
+    jobs: 0,
+    lacksSandbox: false,
+  };
+  const draw = (
+    costLimits: readonly UsageLimit[],
+    width = 100,
+    theme = new Themes({ mode: "none", files: [] }).theme,
+  ) => {
+    const stats = {
+      sessionId: "a",
+      ...counts,
+      tokens,
+      cost: 0.5,
+      cacheHitRate: 0,
+      budgetLeft: { turns: 3 },
+      costLimits,
+    };
+    const status = { ...place, permissionMode: "edit" as const, model: "a/small", thinkingLevel: "off", stats };
+    return drawStatus(status, theme, width)[1]!;
+  };
+  const day = { period: "day", limit: 5, spent: 3, reserved: 0.1, left: 1.9 } as const;
+  const month = { period: "month", limit: 50, spent: 45, reserved: 0, left: 5 } as const;
+
+  test("are shown as long as there is room for them and the model", () => {
+    const line = (width: number) => toPlainLine(draw([day, month], width));
+    expect(line(100)).toMatch(
+      /^↑1\.2k ↓30 \$0\.500 · left: 3 turns · today \$3\.10\/\$5\.00 · month \$45\.00\/\$50\.00 +small$/,
+    );
+    expect(line(70)).toMatch(/^left: 3 turns · today \$3\.10\/\$5\.00 · month \$45\.00\/\$50\.00 +small$/);
+    expect(line(48)).toMatch(/^today \$3\.10\/\$5\.00 · month \$45\.00\/\$50\.00 +small$/);
+    expect(line(20)).toBe("small");
+    expect(toPlainLine(draw([], 100))).toMatch(/left: 3 turns +small$/);
+    for (let width = 1; width < 110; width++)
+      expect(visibleWidth(draw([day, month], width))).toBeLessThanOrEqual(width);
+  });
+
+  test("are a warning from 80 % on", () => {
+    const { theme } = new Themes({ mode: "truecolor", files: [] });
+    const line = draw([day, month], 100, theme);
+    expect(line).toContain(theme.fg("dim", "today $3.10/$5.00"));
+    expect(line).toContain(theme.fg("warning", "month $45.00/$50.00"));
+    expect(draw([{ ...day, reserved: 1 }], 100, theme)).toContain(theme.fg("warning", "today $4.00/$5.00"));
+  });
 });

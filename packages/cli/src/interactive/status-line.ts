@@ -7,7 +7,7 @@ import {
   type PermissionMode,
   type StatsData,
 } from "@tau/protocol";
-import { formatTokens, pluralise } from "@tau/protocol/surface";
+import { formatTokens, formatUsageLimit, isNearLimit, pluralise } from "@tau/protocol/surface";
 import { type Theme, toPlainLine, truncateToWidth, visibleWidth } from "@tau/tui";
 
 interface Status {
@@ -88,13 +88,21 @@ function drawPlace(place: string, status: Status, theme: Theme, width: number): 
   return truncateToWidth(`${left}${" ".repeat(gap)}${notes}`, width, "…");
 }
 
-/** If there is not room for all, what is left of the budget stays longer than what was used, and the model longest. */
+/** If there is not room for all, the limits of all sessions stay longest, and the model longer than those. */
 function drawUse(stats: StatsData | undefined, right: string, theme: Theme, width: number): string {
-  const budget = formatBudget(stats?.budgetLeft);
-  const lefts = [[formatUse(stats), budget].filter(Boolean).join(" · "), budget];
-  const left = lefts.find((text) => visibleWidth(text) + visibleWidth(right) < width);
+  const use = { text: formatUse(stats), isNear: false };
+  const budget = { text: formatBudget(stats?.budgetLeft), isNear: false };
+  const limits = (stats?.costLimits ?? []).map((limit) => ({
+    text: `${limit.period === "day" ? "today" : "month"} ${formatUsageLimit(limit)}`,
+    isNear: isNearLimit(limit),
+  }));
+  const all = [use, budget, ...limits].filter(({ text }) => text !== "");
+  const choices = [all, all.filter((part) => part !== use), limits];
+  const getWidth = (parts: typeof all) => visibleWidth(parts.map(({ text }) => text).join(" · "));
+  const left = choices.find((parts) => getWidth(parts) + visibleWidth(right) < width);
   if (left === undefined) return theme.fg("dim", truncateToWidth(right, width, "…"));
-  return theme.fg("dim", `${left}${" ".repeat(width - visibleWidth(left) - visibleWidth(right))}${right}`);
+  const shown = left.map(({ text, isNear }) => theme.fg(isNear ? "warning" : "dim", text)).join(theme.fg("dim", " · "));
+  return `${shown}${theme.fg("dim", `${" ".repeat(width - getWidth(left) - visibleWidth(right))}${right}`)}`;
 }
 
 function formatUse(stats: StatsData | undefined): string {

@@ -16,6 +16,7 @@ import {
   type PermissionData,
   type QueuedMessage,
   type Termination,
+  type UsageLimit,
 } from "@tau/protocol";
 import { changedNames } from "@tau/config/internal";
 import {
@@ -78,6 +79,7 @@ export type AdmitRun = (session: AgentSession, signal: AbortSignal) => Promise<R
 
 interface AgentSessionParts extends SessionParts {
   admitRun: AdmitRun | undefined;
+  readCostLimits: () => Promise<readonly UsageLimit[]>;
   /** Opens another session with the same parts. */
   reopen: (sessionManager: SessionManager, start: SessionStart) => Promise<AgentSession>;
   /** Opens a session that `parent` starts. */
@@ -190,6 +192,11 @@ export class AgentSession extends SessionState {
   /** The amounts that the current run, else the next one, may still spend. */
   get budgetLeft(): BudgetLimits {
     return this.#work.activity.budgetLeft;
+  }
+
+  /** Reads the limits of the day and of the month that are set, which all sessions share. */
+  getCostLimits(): Promise<readonly UsageLimit[]> {
+    return this.#parts.readCostLimits();
   }
 
   /** How the last run ended, if a crash cut it and it was closed when the session was opened. */

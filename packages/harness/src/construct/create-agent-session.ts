@@ -11,6 +11,7 @@ import {
   listKeys,
 } from "@tau/config/internal";
 import { createBudget } from "../budget/budget.ts";
+import { SessionCosts } from "../cost/session-costs.ts";
 import { withCostLimits } from "../cost/with-cost-limits.ts";
 import type { ExtensionSlot, SessionStart } from "@tau/extensions/internal";
 import type { DebugLog } from "../observe/debug-log.ts";
@@ -112,6 +113,7 @@ async function putTogether(
     getHost: (provider) => services.registry.writtenBaseUrl(provider),
   });
   const tracer = await findTracer({ enabled: settings.get().otel.enabled, redact: keys.redact });
+  const costs = createCosts(setup);
   session = new AgentSession({
     cwd,
     roots: setup.roots,
@@ -139,7 +141,8 @@ async function putTogether(
     availability,
     keys: sessionKeys,
     toolChoice: params.toolChoice,
-    request: createRequest(setup, { extensions, keys: sessionKeys, metrics: tracer?.metrics }),
+    request: createRequest(setup, { extensions, keys: sessionKeys, metrics: tracer?.metrics, costs }),
+    readCostLimits: () => costs.readLimits(),
     waitsForBusyProvider: params.waitsForBusyProvider ?? false,
     keep: (text) => results.save(keys.redact(text)),
     keepBytes: results.save,
@@ -222,10 +225,11 @@ interface RequestParts {
   extensions: ExtensionSlot;
   keys: SessionKeys;
   metrics: Metrics | undefined;
+  costs: SessionCosts;
 }
 
 /** Asks a model, with keys and headers, the hooks of extensions, and what every request of the session has. */
-function createRequest(setup: SessionSetup, { extensions, keys, metrics }: RequestParts): StreamFn {
+function createRequest(setup: SessionSetup, { extensions, keys, metrics, costs }: RequestParts): StreamFn {
   const { params, services, sessionManager, env, tenant, clock } = setup;
   const { auth, registry, settings } = services;
   const { debugLog } = params;
@@ -243,23 +247,25 @@ function createRequest(setup: SessionSetup, { extensions, keys, metrics }: Reque
     },
   );
   const getPatterns = () => params.models ?? settings.get().enabledModels;
-  const limited = withCostLimits(withMetrics(run, metrics, clock), {
-    getLimits: () => ({ day: settings.get().budgets.day.cost, month: settings.get().budgets.month.cost }),
-    open: () => openLimitedRequests(setup),
-  });
+  const limited = withCostLimits(withMetrics(run, metrics, clock), costs);
   return withRoutes(limited, { registry, getExtensions: () => extensions.current, getPatterns }, clock);
 }
 
-/** The code of the ledger is loaded here, because most users set no limit for a day or a month. */
-async function openLimitedRequests({ sessionManager, agentDir, clock, ids, parent, notices, closers }: SessionSetup) {
-  const { CostLedger } = await import("../cost/cost-ledger.ts");
-  const { LimitedRequests } = await import("../cost/limited-requests.ts");
-  const storage = sessionManager.customStorage ?? createRecordFiles({ agentDir, clock, ids });
-  const ledger = new CostLedger({ storage, clock, ids });
-  closers.add(() => ledger.close());
-  // The session that started this one warns by itself.
-  const warn = (message: string) => (parent ? undefined : notices.add("budget", message));
-  return new LimitedRequests({ ledger, clock, warn });
+function createCosts(setup: SessionSetup): SessionCosts {
+  const { sessionManager, agentDir, clock, ids, parent, notices, closers, services } = setup;
+  return new SessionCosts({
+    storage: sessionManager.customStorage,
+    agentDir,
+    clock,
+    ids,
+    getLimits: () => {
+      const { day, month } = services.settings.get().budgets;
+      return { day: day.cost, month: month.cost };
+    },
+    // The session that started this one warns by itself.
+    warn: (message) => (parent ? undefined : notices.add("budget", message)),
+    onClose: (close) => closers.add(close),
+  });
 }
 
 /** Reports tools that are named and do not exist, because the error leaves a tool enabled, or out. */

@@ -81,10 +81,15 @@ export class CostLedger {
     return { kind: "granted", reservation: this.#keep(id, { day, inputCost, maxTokens: decision.maxTokens }) };
   }
 
+  /** Resolves when what was reserved and settled until now is written, or refused. Never rejects. */
+  async whenWritten(): Promise<void> {
+    await this.#queue.whenIdle();
+  }
+
   /** Settles what is open, and resolves when all is written, or refused. Never rejects. */
   async close(): Promise<void> {
     await Promise.all([...this.#open].map((reservation) => reservation.settle(undefined)));
-    await this.#queue.whenIdle();
+    await this.whenWritten();
   }
 
   /** Renews a reservation until it is settled. */

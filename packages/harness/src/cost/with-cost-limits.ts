@@ -12,13 +12,13 @@ interface CostLimitParts {
 }
 
 /** Without a limit, and for models without a cost, requests are sent as they are and nothing is loaded. */
-export function withCostLimits(streamFn: StreamFn, { getLimits, open }: CostLimitParts): StreamFn {
+export function withCostLimits(streamFn: StreamFn, parts: CostLimitParts): StreamFn {
   let opened: Promise<LimitedRequests> | undefined;
   return (...request) => {
-    const limits = getLimits();
+    const limits = parts.getLimits();
     const isLimited = limits.day !== undefined || limits.month !== undefined;
     if (!isLimited || isFree(request[0].cost)) return streamFn(...request);
-    return (opened ??= open()).then((requests) => requests.ask(streamFn, request, limits));
+    return (opened ??= parts.open()).then((requests) => requests.ask(streamFn, request, limits));
   };
 }
 

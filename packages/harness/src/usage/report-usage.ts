@@ -3,8 +3,8 @@ import { systemClock, systemIds } from "@tau/ai";
 import { withoutUndefined } from "@tau/ai/internal";
 import { HarnessError, type UsageLimit, type UsageReportData, type UsageReportParams } from "@tau/protocol";
 import { createRecordFiles } from "@tau/tools/storage";
-import { readCostLedger } from "../cost/cost-ledger.ts";
-import { type CostLimits, listUses } from "../cost/cost-limits.ts";
+import type { CostLimits } from "../cost/cost-limits.ts";
+import { readCostLimits } from "../cost/read-cost-limits.ts";
 import { parseDay, shiftDay } from "./days.ts";
 import { getUsage, type GetUsageOptions } from "./get-usage.ts";
 
@@ -39,11 +39,8 @@ async function readLimits(
   { agentDir, storage, clock, ids = systemIds }: Pick<GetUsageOptions, "agentDir" | "storage" | "clock" | "ids">,
 ): Promise<UsageLimit[]> {
   if (limits.day === undefined && limits.month === undefined) return [];
-  const state = await readCostLedger(storage ?? createRecordFiles({ agentDir, ids, ...withoutUndefined({ clock }) }));
-  return listUses(state, limits, { nowMs, today: shiftDay(nowMs, 0) }).map((use) => ({
-    ...use,
-    left: Math.max(0, use.limit - use.spent - use.reserved),
-  }));
+  const records = storage ?? createRecordFiles({ agentDir, ids, ...withoutUndefined({ clock }) });
+  return await readCostLimits(records, limits, nowMs);
 }
 
 function mustBeDay(name: "since" | "until", text: string, nowMs: number): string {

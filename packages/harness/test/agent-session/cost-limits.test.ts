@@ -170,3 +170,19 @@ test("a ledger that cannot be written ends the run with the reason, and nothing 
   });
   expect(asked.asked).toHaveLength(0);
 });
+
+test("a session knows what is left of the limits as soon as an answer is there, also of what others spend", async () => {
+  const cwd = await temporaryDirectory();
+  const first = await open([turn(40)], { cwd, day: 20_000, month: 50_000 });
+  const second = await open([turn(2)], { cwd, day: 20_000, month: 50_000 });
+  expect(await second.session.getCostLimits()).toMatchObject([{ spent: 0, reserved: 0, left: 20_000 }, {}]);
+  expect(await first.session.prompt("Hi")).toMatchObject({ detail: undefined });
+  const limits = [
+    { period: "day", limit: 20_000, spent: 40, reserved: 0, left: 19_960 },
+    { period: "month", limit: 50_000, spent: 40, reserved: 0, left: 49_960 },
+  ];
+  expect(await first.session.getCostLimits()).toEqual(limits);
+  expect(await second.session.getCostLimits()).toEqual(limits);
+  const without = await open([], { cwd });
+  expect(await without.session.getCostLimits()).toEqual([]);
+});

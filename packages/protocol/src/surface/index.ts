@@ -106,4 +106,11 @@ export {
   type SurfaceCommands,
   type TypedCommand,
 } from "./slash-commands.ts";
-export { describeUsageLimit, getUsageBars, type UsageFigure, usageTables } from "./usage-figures.ts";
+export {
+  describeUsageLimit,
+  formatUsageLimit,
+  getUsageBars,
+  isNearLimit,
+  type UsageFigure,
+  usageTables,
+} from "./usage-figures.ts";

@@ -82,4 +82,14 @@ export function describeUsageLimit({ period, limit, spent, reserved, left }: Usa
   return `Limit of ${periods[period]}: ${state}${waiting}`;
 }
 
+/** The part of a limit from which it is shown as a warning. Requests in progress are part of what is used. */
+const warnedPart = 0.8;
+
+export const isNearLimit = ({ limit, spent, reserved }: UsageLimit): boolean =>
+  spent + reserved > 0 && spent + reserved >= limit * warnedPart;
+
+/** Such as `$3.10/$5.00`, for a line with little room. */
+export const formatUsageLimit = ({ limit, spent, reserved }: UsageLimit): string =>
+  `${formatDollars(spent + reserved)}/${formatDollars(limit)}`;
+
 const formatDollars = (amount: number): string => `$${amount.toFixed(2)}`;

@@ -2,7 +2,7 @@
 import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
 import { defaultPermissionMode, isOtherModel } from "@tau/protocol";
 import type { GatewayClient, RemoteSession } from "@tau/protocol/client";
-import { pluralise } from "@tau/protocol/surface";
+import { formatUsageLimit, isNearLimit, pluralise } from "@tau/protocol/surface";
 import { deleteSession } from "../sessions/delete-session.ts";
 import { formatCost, shortenPath } from "../text/format.ts";
 import { Name } from "../text/name.tsx";
@@ -81,6 +81,12 @@ export function SessionHeader({ client, session, info, onOpen }: SessionHeaderPr
       </button>
       <button class="chip" onClick={() => onOpen("stats")} aria-label="Cost and context">
         {stats ? formatCost(stats.cost) : "$–"}
+        {stats?.costLimits?.filter(isNearLimit).map((limit) => (
+          <span class="warn" key={limit.period}>
+            {" "}
+            {limit.period} {formatUsageLimit(limit)}
+          </span>
+        ))}
         {percent !== undefined && <span class={percent > 80 ? "warn" : "muted"}> {Math.round(percent)}%</span>}
       </button>
       <button class="icon-button" onClick={() => onOpen("tree")} aria-label="Tree of the session">

@@ -1,5 +1,5 @@
 /** Shows what a session has cost, and how full its context is. */
-import { formatTokens } from "@tau/protocol/surface";
+import { describeUsageLimit, formatTokens } from "@tau/protocol/surface";
 import { useAttempt } from "../app/attempt.ts";
 import { Dialog } from "../app/dialog.tsx";
 import { formatCost } from "../text/format.ts";
@@ -44,6 +44,11 @@ export function StatsPanel({ session, info, onClose }: SessionPanelProps) {
           </div>
         ))}
       </dl>
+      {stats?.costLimits?.map((limit) => (
+        <p class="small" key={limit.period}>
+          {describeUsageLimit(limit)}
+        </p>
+      ))}
       {attempt.problem !== "" && (
         <p class="problem" role="alert">
           {attempt.problem}

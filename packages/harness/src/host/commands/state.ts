@@ -6,7 +6,7 @@ import { FileCompletion } from "../../completion/file-completion.ts";
 import { listSlashCommands } from "../../prompt/slash-commands.ts";
 import { getLastAnswer, listForkMessages, toStateData, toStatsData } from "../data.ts";
 import { unknownEntry } from "../errors.ts";
-import { command, type SomeCommands } from "./command.ts";
+import { command, type CommandContext, type SomeCommands } from "./command.ts";
 
 /**
  * How many bytes of entries a client gets at once. A slow connection shows no progress within a message, so a client that
@@ -17,7 +17,10 @@ export const maxPageBytes = 1024 * 1024;
 export const stateCommands = {
   get_state: command({}, ({ hosted }) => toStateData(hosted)),
   get_messages: command({}, ({ session }) => ({ messages: [...session.messages] })),
-  get_session_stats: command({}, ({ session }) => toStatsData(session)),
+  get_session_stats: command({}, async (context) => ({
+    ...(await toStatsData(context.session)),
+    ...(await getCostLimits(context)),
+  })),
   get_last_assistant_text: command({}, ({ session }) => ({ text: getLastAnswer(session) })),
   get_commands: command({}, ({ session }) => ({ commands: listSlashCommands(session) })),
   get_entries: command(
@@ -63,3 +66,10 @@ export const stateCommands = {
     },
   ),
 } satisfies SomeCommands;
+
+/** Tells nobody what other sessions have used who may not see it. */
+async function getCostLimits({ session, options: { scopes } }: CommandContext) {
+  if (session.isTenant || (scopes && !scopes.includes("admin"))) return {};
+  const costLimits = await session.getCostLimits();
+  return costLimits.length > 0 && { costLimits };
+}
