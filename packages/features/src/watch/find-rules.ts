@@ -15,18 +15,30 @@ export interface FoundRules {
 
 const ending = ".md";
 const maxRules = 50;
+/** Every character of an answer may take as many steps: more would be seen as a pause. */
+const maxSteps = 2_000;
 
 export async function findRules(place: Pick<FeaturePlace, "agentDir" | "cwd" | "settings">): Promise<FoundRules> {
   const rules: WatchRule[] = [];
   const refused: RefusedRule[] = [];
+  let steps = 0;
   for (const directory of listDirectories(place)) {
     const files = (await unlessMissing(readdir(directory))) ?? [];
     for (const file of files.filter((name) => name.endsWith(ending)).toSorted()) {
       const path = join(directory, file);
       const read = await readFileRule(path, file.slice(0, -ending.length));
-      if (read.kind === "refused") refused.push({ path, reason: read.reason });
-      else if (rules.length < maxRules) rules.push(read.rule);
-      else refused.push({ path, reason: `There are more than ${maxRules} rules.` });
+      if (read.kind === "refused") {
+        refused.push({ path, reason: read.reason });
+        continue;
+      }
+      const size = read.rule.matchers.reduce((sum, matcher) => sum + matcher.size, 0);
+      if (rules.length === maxRules) refused.push({ path, reason: `There are more than ${maxRules} rules.` });
+      else if (steps + size > maxSteps)
+        refused.push({ path, reason: `With its patterns all rules together have more than ${maxSteps} steps.` });
+      else {
+        rules.push(read.rule);
+        steps += size;
+      }
     }
   }
   return { rules, refused };

@@ -22,8 +22,10 @@ type Instruction =
 const maxInstructions = 500;
 
 export interface Matcher {
-  /** Whether the pattern is anywhere in the text. */
-  matches(text: string): boolean;
+  /** The instructions that each character of a text may take. */
+  readonly size: number;
+  /** Whether the pattern is anywhere in the text. `onStep` is called for each instruction that is looked at. */
+  matches(text: string, onStep?: () => void): boolean;
 }
 
 /** Throws `PatternProblem` for a pattern that is not valid, or that would take too long. */
@@ -32,7 +34,10 @@ export function createMatcher(pattern: string): Matcher {
   const program: Instruction[] = [];
   compile(node, program);
   program.push({ kind: "match" });
-  const matcher = { matches: (text: string) => run(program, ignoresCase, text) };
+  const matcher: Matcher = {
+    size: program.length,
+    matches: (text, onStep) => run(program, { ignoresCase, text, onStep }),
+  };
   if (matcher.matches("")) throw new PatternProblem("matches the empty text, so it would stop every answer");
   return matcher;
 }
@@ -120,7 +125,13 @@ function holds(what: (PatternNode & { kind: "assert" })["what"], { before, after
   }
 }
 
-function run(program: readonly Instruction[], ignoresCase: boolean, text: string): boolean {
+interface Run {
+  ignoresCase: boolean;
+  text: string;
+  onStep: (() => void) | undefined;
+}
+
+function run(program: readonly Instruction[], { ignoresCase, text, onStep }: Run): boolean {
   /** The step of the text at which an instruction was reached last, so that each is followed once a step. */
   const reached = new Int32Array(program.length).fill(-1);
   let states: number[] = [];
@@ -129,7 +140,7 @@ function run(program: readonly Instruction[], ignoresCase: boolean, text: string
   const end = text.length;
   for (let index = 0; index <= end; step++) {
     const after = text.codePointAt(index);
-    const sets = follow(program, { starts: [...states, 0], place: { before, after }, reached, step });
+    const sets = follow(program, { starts: [...states, 0], place: { before, after }, reached, step, onStep });
     if (!sets) return true;
     if (after === undefined) return false;
     const forms = ignoresCase ? listCases(after) : [after];
@@ -145,13 +156,18 @@ interface Followed {
   place: Place;
   reached: Int32Array;
   step: number;
+  onStep: (() => void) | undefined;
 }
 
 /** Lists the instructions that read a character. Undefined once the pattern has matched. */
-function follow(program: readonly Instruction[], { starts, place, reached, step }: Followed): number[] | undefined {
+function follow(
+  program: readonly Instruction[],
+  { starts, place, reached, step, onStep }: Followed,
+): number[] | undefined {
   const sets: number[] = [];
   const stack = [...starts];
   for (let state = stack.pop(); state !== undefined; state = stack.pop()) {
+    onStep?.();
     if (reached[state] === step) continue;
     reached[state] = step;
     const instruction = program[state]!;

@@ -1,10 +1,11 @@
 /** Rules in real sessions: which answers they stop, and what they never do. */
 import { mkdir, mkdtemp, realpath, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { basename, join } from "node:path";
 import { call, text } from "@tau/ai/testing";
 import { expect, onTestFinished, test } from "vitest";
 import { watch } from "../../src/index.ts";
+import { findRules } from "../../src/watch/find-rules.ts";
 import { createTestSession, type TestSessionParams } from "../kit.ts";
 
 type Turns = Parameters<typeof createTestSession>[0];
@@ -130,6 +131,17 @@ test("a rule that is refused is reported with its file and the reason, and the o
     ["d", expect.stringContaining("no text")],
     ["e", expect.stringContaining("`scope`")],
   ]);
+});
+
+test("rules that are too large together are refused, those of the project before those of the user", async () => {
+  const large = (letter: string) => rule(`${letter}{450}`, "No.");
+  const user = Object.fromEntries([..."abcd"].map((letter) => [letter, large(letter)]));
+  const { agentDir, root } = await open([], { user, project: { a: large("x"), z: rule("bad", "No.") } });
+  const settings = { isProjectTrusted: true } as never;
+  const { rules, refused } = await findRules({ agentDir, cwd: join(root, "work"), settings });
+  expect(rules.map(({ path }) => basename(path))).toEqual(["a.md", "b.md", "c.md", "d.md", "z.md"]);
+  expect(refused).toMatchObject([{ reason: "With its patterns all rules together have more than 2000 steps." }]);
+  expect(refused[0]!.path).toMatch(/\.tau\/watch\/a\.md$/);
 });
 
 test("an answer that was aborted is not asked for again", async () => {

@@ -20,7 +20,6 @@ import type { Metrics } from "../observe/metrics.ts";
 import { withMetrics } from "../observe/with-metrics.ts";
 import { findUnknownTools } from "@tau/policy";
 import { createSecretBroker } from "@tau/policy/internal";
-import { createRecordFiles } from "@tau/tools/storage";
 import { createExpandPort } from "../prompt/expand-port.ts";
 import { createMentionReader } from "../prompt/read-mention.ts";
 import { withProviderHooks } from "../request/provider-hooks.ts";
