@@ -36,6 +36,7 @@ const toPattern = (text: string): string => [...text].map(toCharacterPattern).jo
 function toCharacterPattern(character: string): string {
   if (character === " ") return `${space}+`;
   if (character === "/") return String.raw`\\?/`;
-  if (character === '"' || character === "\\") return String.raw`\\\${character}`;
+  if (character === '"') return String.raw`\\"`;
+  if (character === "\\") return String.raw`\\\\`;
   return character.replace(/[$()*+.?[\]^{|}]/, String.raw`\$&`);
 }
