@@ -5,7 +5,7 @@ import { formatDate } from "../prompt/system-prompt.ts";
 import { readCostLedger } from "./cost-ledger.ts";
 import { type CostLimits, listUses } from "./cost-limits.ts";
 
-/** One for each limit that is set. */
+/** Has an element for each limit that is set. */
 export async function readCostLimits(storage: Storage, limits: CostLimits, nowMs: number): Promise<UsageLimit[]> {
   const state = await readCostLedger(storage);
   return listUses(state, limits, { nowMs, today: formatDate(nowMs) }).map((use) => ({

@@ -72,7 +72,7 @@ const maxGap = 32 * 1024;
 /** Reads entries of a log, later ones first: neighbours in one go, and more of them the more were wanted before. */
 export class EntryReader {
   readonly #fs: FileSystem;
-  /** One for all logs. */
+  /** Shared by all logs. */
   #buffer = Buffer.allocUnsafe(256 * 1024);
 
   constructor(fs: FileSystem) {
