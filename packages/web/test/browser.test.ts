@@ -17,6 +17,7 @@ import { sessionCases } from "./cases/sessions.ts";
 import { sizeCases } from "./cases/size.ts";
 import { transcriptCases } from "./cases/transcript.ts";
 import { treeCases } from "./cases/tree.ts";
+import { undoCases } from "./cases/undo.ts";
 import { usageCases } from "./cases/usage.ts";
 import { xssCases } from "./cases/xss.ts";
 import { createBegin, findBrowserProblem, openPageKit, type PageKit, type Shared } from "./kit.ts";
@@ -50,6 +51,7 @@ describe.skipIf(problem !== undefined)("the page", () => {
   treeCases(shared);
   scheduleCases(shared);
   channelCases(shared);
+  undoCases(shared);
   usageCases(shared);
   networkCases(shared);
   keyboardCases(shared);

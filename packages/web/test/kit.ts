@@ -4,6 +4,7 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type ScriptedModel, scriptedModel, type ScriptedTurn } from "@tau/ai/testing";
+import { undo } from "@tau/features";
 import { openTestGateway, type TestGateway } from "@tau/gateway/testing";
 import type { GatewayScope } from "@tau/protocol/gateway";
 import { type Browser, type BrowserContext, chromium, type Page } from "playwright-core";
@@ -138,7 +139,7 @@ export async function openPageKit(): Promise<PageKit> {
   const channels = { desk: { type: "desk" }, broken: { type: "pigeon" } };
   const opened = await openTestGateway({
     model,
-    params: { extensions: { factories: [extension] } } as never,
+    params: { extensions: { factories: [extension] }, features: [undo()] } as never,
     settings: { gateway: { queue: { cap: 2 }, channels }, compaction: { keepRecentTokens: 100 } },
     options: { pageDirectory, channelTypes: { desk: async () => ({ secrets: {}, open: async () => desk }) } },
   });

@@ -17,6 +17,7 @@ import { StatsPanel } from "../panels/stats-panel.tsx";
 import { ToolsPanel } from "../panels/tools-panel.tsx";
 import { TranscriptView } from "../transcript/transcript-view.tsx";
 import type { Shows } from "../transcript/describe-call.ts";
+import { FilesDialog, type FilesQuestion, offerFiles } from "../tree/offer-files.tsx";
 import { TreePanel } from "../tree/tree-panel.tsx";
 import type { Draft } from "./draft.ts";
 import { getDraft } from "./drafts.ts";
@@ -42,6 +43,7 @@ export function SessionView({ client, sessionId, entryId, onOpenShared }: Sessio
   const info = useMemo(() => new SessionInfo(session), [session]);
   const draft = getDraft(client, sessionId);
   const [panel, setPanel] = useState<SessionPanel>();
+  const [filesQuestion, setFilesQuestion] = useState<FilesQuestion>();
   // Closed at once: a view of the same session that comes in the next frame would get the one that is about to be closed.
   useLayoutEffect(() => {
     const stop = info.start();
@@ -61,11 +63,18 @@ export function SessionView({ client, sessionId, entryId, onOpenShared }: Sessio
   const openPanel: CommandPort["openPanel"] = (name) =>
     name === "help" || name === "usage" ? onOpenShared(name) : setPanel(name);
   const page: CommandPort = { client, session, info, openPanel };
+  const offer = (target: string | null) =>
+    offerFiles(session, target, (shown) => {
+      const answered = new Promise<Parameters<FilesQuestion["answer"]>[0]>((answer) =>
+        setFilesQuestion({ shown, answer }),
+      );
+      return answered.finally(() => setFilesQuestion(undefined));
+    });
   const mayWrite = hasScope(client, "write");
   const context: SessionContextValue = useMemo(
     () => ({
       shows: toShows(info),
-      fork: mayWrite ? (entryId) => reportFailure(forkSession(page, entryId)) : undefined,
+      fork: mayWrite ? (target) => reportFailure(forkSession(page, target, offer)) : undefined,
     }),
     [info.tools, session, mayWrite],
   );
@@ -75,13 +84,14 @@ export function SessionView({ client, sessionId, entryId, onOpenShared }: Sessio
         <SessionHeader client={client} session={session} info={info} onOpen={setPanel} />
         <TranscriptView session={session} entryId={entryId} />
         <Foot page={page} draft={draft} />
-        {panel === "tree" && <TreePanel session={session} draft={draft} onClose={close} />}
+        {panel === "tree" && <TreePanel session={session} draft={draft} offerFiles={offer} onClose={close} />}
         {panel === "model" && <ModelPanel session={session} info={info} onClose={close} />}
         {panel === "stats" && <StatsPanel session={session} info={info} onClose={close} />}
         {panel === "tools" && (
           <ToolsPanel session={session} info={info} mayChange={hasScope(client, "admin")} onClose={close} />
         )}
         {panel === "settings" && <SettingsPanel session={session} onClose={close} />}
+        {filesQuestion && <FilesDialog question={filesQuestion} />}
         {panel === "share" && <SharePanel client={client} session={session} onClose={close} />}
       </main>
     </SessionContext.Provider>

@@ -12,7 +12,15 @@ import { listPanelRows, type PanelRow, toTarget } from "./tree-rows.ts";
 
 const maxDepth = 8;
 
-export function TreePanel({ session, draft, onClose }: { session: RemoteSession; draft: Draft; onClose: () => void }) {
+interface TreePanelProps {
+  session: RemoteSession;
+  draft: Draft;
+  /** Offers to take the files back to where the conversation goes. False: the user changed their mind. */
+  offerFiles: (entryId: string | null) => Promise<boolean>;
+  onClose: () => void;
+}
+
+export function TreePanel({ session, draft, offerFiles, onClose }: TreePanelProps) {
   const [loaded] = useLoaded(() => session.getTree(), [session]);
   const [chosen, setChosen] = useState<PanelRow>();
   const attempt = useAttempt();
@@ -23,6 +31,7 @@ export function TreePanel({ session, draft, onClose }: { session: RemoteSession;
   const go = (row: PanelRow, summarise: boolean) =>
     attempt.run(async () => {
       const { entryId, text } = toTarget(row);
+      if (!(await offerFiles(entryId))) return;
       // Not later: by then the conversation may have gone on.
       await session.call("navigate", { entryId, ...(summarise && { summarise }) }, { isLasting: false });
       if (text !== undefined) draft.text = text;
