@@ -88,6 +88,8 @@ export interface FeaturePlace {
   readonly env: Readonly<Record<string, string | undefined>>;
   /** Whether programs can be started. False for a tenant where there is no sandbox. */
   readonly canStartPrograms: boolean;
+  /** Whether `agentDir` is removed with the session, so that a feature can keep no files. Default false. */
+  readonly isTemporary?: boolean;
   /** Opens the stored keys and logins. */
   openAuth(): Promise<AuthStorage>;
 }

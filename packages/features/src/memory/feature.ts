@@ -13,8 +13,17 @@ export interface RetainArguments {
   replaces?: string;
 }
 
-export const isOn = ({ settings }: Pick<FeaturePlace, "settings">): boolean =>
+const isWanted = ({ settings }: Pick<FeaturePlace, "settings">): boolean =>
   resolveFields(memorySettings, settings.get()).memory.backend === "local";
+
+export const isOn = (place: Pick<FeaturePlace, "settings" | "isTemporary">): boolean =>
+  isWanted(place) && !place.isTemporary;
+
+/** Why memory is off although the settings turn it on. Undefined where it is on, or not wanted. */
+export const findObstacle = (place: Pick<FeaturePlace, "settings" | "isTemporary">): string | undefined =>
+  isWanted(place) && place.isTemporary
+    ? "Memory is off: it needs files, and this session has no directory that stays. Its program can pass an agentDir."
+    : undefined;
 
 /** Its file says that memory was offered to the user once. */
 export const getOfferPath = (agentDir: string): string => join(agentDir, "memory", "offered");
@@ -113,7 +122,9 @@ export const memory = (): Feature => ({
       run: async (context) => await (await import("./program.ts")).runMemoryCommand(context),
     },
   ],
-  opensWithSession: isOn,
-  loadsForPrompt: (prompt, place) => isCorrection(prompt) && !isOn(place) && !existsSync(getOfferPath(place.agentDir)),
+  // Also to say why it is off.
+  opensWithSession: isWanted,
+  loadsForPrompt: (prompt, place) =>
+    isCorrection(prompt) && !place.isTemporary && !isOn(place) && !existsSync(getOfferPath(place.agentDir)),
   load: async (place) => (await import("./memory.ts")).createMemoryExtension(place),
 });

@@ -8,6 +8,7 @@ import { isChildSession } from "../kit/is-child-session.ts";
 import { chooseFacts, formatChosen } from "./choose-facts.ts";
 import { FactFile } from "./fact-file.ts";
 import {
+  findObstacle,
   forgetTool,
   getOfferPath,
   isOn,
@@ -54,8 +55,10 @@ export const createMemoryExtension =
     let isOfferDue = false;
 
     const getParts = (context: ToolParts["context"], signal: AbortSignal | undefined): ToolParts => {
-      if (!isOn(place))
-        throw new Error("Memory is off. The user can turn it on with /memory, or with the setting memory.backend.");
+      if (!isOn(place)) {
+        const advice = "Memory is off. The user can turn it on with /memory, or with the setting memory.backend.";
+        throw new Error(findObstacle(place) ?? advice);
+      }
       return { tau, facts, context, signal, today: getToday() };
     };
     /** Work that nobody waits for. */
@@ -101,6 +104,8 @@ export const createMemoryExtension =
     });
 
     tau.on("session_start", (_event, context) => {
+      const obstacle = findObstacle(place);
+      if (obstacle !== undefined && !isChildSession(context)) context.ui.notify(obstacle, "warning");
       after = context.sessionManager.getLeafId();
       // Print and JSON mode end with their answer.
       const stays = context.mode === "tui" || context.mode === "rpc";
@@ -113,6 +118,7 @@ export const createMemoryExtension =
       const branch = context.sessionManager.getBranch();
       const hasAnswer = branch.some((entry) => entry.type === "message" && entry.message.role === "assistant");
       if (!isOn(place)) {
+        if (place.isTemporary) return;
         isOfferDue ||= isOfferedAfter({ prompt: event.prompt, mode: context.mode, hasAnswer });
         return;
       }

@@ -6,7 +6,7 @@ import { type MenuRow, showMenu } from "../kit/show-menu.ts";
 import { toVisibleLine } from "../kit/visible-text.ts";
 import { describeFact, type Fact, getFactId } from "./fact.ts";
 import type { FactFile } from "./fact-file.ts";
-import { isOn } from "./feature.ts";
+import { findObstacle, isOn } from "./feature.ts";
 
 interface MenuParts {
   readonly facts: FactFile;
@@ -21,6 +21,8 @@ const maxLabel = 120;
 /** With words, those that fit are shown; `on` and `off` turn it on and off. */
 export async function showMemory(args: string, parts: MenuParts): Promise<void> {
   const { context, facts } = parts;
+  const obstacle = findObstacle(parts.place);
+  if (obstacle !== undefined) return context.ui.notify(obstacle);
   const query = args.trim();
   if (query === "on" || query === "off") return await turn(query === "on", parts);
   const used = listUsed(context.sessionManager.getBranch());

@@ -2,9 +2,10 @@
 import { mkdir, mkdtemp, readdir, readFile, realpath, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { call, createFakeClock, text } from "@tau/ai/testing";
+import { call, createFakeClock, scriptedModel, text } from "@tau/ai/testing";
 import type { Feature } from "@tau/extensions";
-import { SessionManager } from "@tau/harness";
+import { createAgentSession, SessionManager, SettingsManager } from "@tau/harness";
+import { createMemoryStorage } from "@tau/harness/session";
 import { expect, onTestFinished, test } from "vitest";
 import { discovery, memory } from "../../src/index.ts";
 import { formatLine, getFactId } from "../../src/memory/fact.ts";
@@ -337,4 +338,25 @@ test("reflect answers from the facts that fit", async () => {
   await prompt("go");
   expect(JSON.stringify(model.asked[1]!.context.messages)).toContain("Deploys run on Fridays");
   expect(getResults()[0]!.text).toBe("From memory, which may be out of date:\nOn Fridays [1].");
+});
+
+test("a session without a directory that stays remembers nothing, and says so when it is asked to", async () => {
+  const model = scriptedModel([
+    [call("retain", { fact: "We deploy on Fridays.", kind: "decision" })],
+    [text("I cannot.")],
+  ]);
+  const features = [memoryWithClock()];
+  const session = await createAgentSession({
+    model,
+    features,
+    storage: createMemoryStorage(),
+    settingsManager: SettingsManager.inMemory(on, { features }),
+    defaultTools: ["+retain"],
+  });
+  onTestFinished(async () => {
+    await session.dispose();
+    model.dispose();
+  });
+  await session.prompt("Remember it.");
+  expect(JSON.stringify(model.asked[1]!.context.messages.at(-1))).toContain("Memory is off: it needs files");
 });

@@ -86,6 +86,7 @@ export function listFeatures(setup: SessionSetup): readonly Feature[] {
 export const getPlace = ({
   projectDirectory: cwd,
   agentDir,
+  readsUser,
   env,
   canStartPrograms,
   services,
@@ -94,6 +95,7 @@ export const getPlace = ({
   agentDir,
   env,
   canStartPrograms,
+  isTemporary: !readsUser,
   settings: services.settings,
   openAuth: async () => services.auth,
 });
