@@ -4,6 +4,7 @@ import { afterAll, beforeAll, describe, test } from "vitest";
 import type { LogKey } from "@tau/tools/storage";
 import { PostgresStorage } from "../../../../examples/programs/postgres/postgres-storage.ts";
 import { storageContract } from "../../src/testing/storage-contract.ts";
+import { keepsAcknowledged } from "./killed.ts";
 import { keepsLongResult } from "./long-result.ts";
 import { missingPostgres, type PostgresServer, startPostgres } from "./postgres-server.ts";
 
@@ -62,4 +63,9 @@ describe.skipIf(missing !== undefined)("a storage in Postgres", () => {
   for (const { name, run } of storageContract("Postgres", { open, abandon })) test(name, run);
 
   test("the rest of a long result is read by another process", () => keepsLongResult(() => open("long-result")));
+
+  test("no kill of a process that writes loses what was acknowledged", { timeout: 300_000 }, async () => {
+    await open("killed");
+    await keepsAcknowledged({ kind: "postgres", path: server.host, open: () => open("killed") });
+  });
 });

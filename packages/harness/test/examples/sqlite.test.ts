@@ -7,6 +7,7 @@ import { afterAll, describe, test } from "vitest";
 import type { LogKey } from "@tau/tools/storage";
 import type { SqliteStorage } from "../../../../examples/programs/sqlite/sqlite-storage.ts";
 import { storageContract } from "../../src/testing/storage-contract.ts";
+import { keepsAcknowledged } from "./killed.ts";
 import { keepsLongResult } from "./long-result.ts";
 
 function hasSqlite(): boolean {
@@ -45,4 +46,8 @@ describe.skipIf(!hasSqlite())("a storage in SQLite", () => {
   for (const { name, run } of storageContract("SQLite", { open, abandon })) test(name, run);
 
   test("the rest of a long result is read by another process", () => keepsLongResult(() => open("long-result")));
+
+  test("no kill of a process that writes loses what was acknowledged", { timeout: 300_000 }, () =>
+    keepsAcknowledged({ kind: "sqlite", path: getPath("killed"), open: () => open("killed") }),
+  );
 });
