@@ -1,4 +1,5 @@
-import { call, text } from "@tau/ai/testing";
+import { call, scriptedModel, text } from "@tau/ai/testing";
+import { createAgentSession, SettingsManager } from "@tau/harness";
 import { expect, test } from "vitest";
 import { getFocused, say, type Shared, waitForText } from "../kit.ts";
 
@@ -66,5 +67,31 @@ export function approvalCases(shared: Shared): void {
     await say(page, "Once more.");
     await waitForText(page, "Again.");
     expect(JSON.stringify(model.asked.at(-1)!.context.messages)).toContain("NAME=");
+  });
+
+  test("a question that another process has left is answered in the page, and the run that asked continues", async () => {
+    const { page, model, agentDir, workspace, url } = await shared.begin();
+    const asking = scriptedModel([[call("read", { path: "/etc/os-release" })]]);
+    const session = await createAgentSession({
+      cwd: workspace,
+      agentDir,
+      model: asking,
+      settingsManager: SettingsManager.inMemory({ approvals: { later: true } }),
+    });
+    const { sessionId } = session;
+    const outcome = await session.prompt("Read it.");
+    expect(outcome).toMatchObject({ kind: "ran", end: { kind: "asked" } });
+    await session.dispose();
+    asking.dispose();
+
+    model.add([text("It is read.")]);
+    await page.goto(`${url}/#/session/${sessionId}`);
+    await page.getByRole("button", { name: "Yes, this once" }).click();
+    await waitForText(page, "It is read.");
+    expect(JSON.stringify(model.asked.at(-1)!.context.messages)).toContain("NAME=");
+    // It was used.
+    await page.reload();
+    await waitForText(page, "It is read.");
+    expect(await page.getByRole("alertdialog", { name: "A question" }).count()).toBe(0);
   });
 }
