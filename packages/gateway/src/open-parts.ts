@@ -13,6 +13,7 @@ import { Guesses } from "./auth/guesses.ts";
 import { Pairing } from "./auth/pairing.ts";
 import { Subscriptions } from "./bridge/subscriptions.ts";
 import type { ChannelTypes } from "./channels/channel-types.ts";
+import { createStoredCopies } from "./channels/file-copies.ts";
 import { openChannelParts } from "./channels/open-channel-parts.ts";
 import { commandCallName } from "./channels/run-chat-command.ts";
 import { acceptAnywhere } from "./http/accept-anywhere.ts";
@@ -135,6 +136,7 @@ export async function openParts(
     extensions: options.extensions,
     store: stores.channels,
     openText,
+    fileCopies: storage && createStoredCopies(storage),
     keepsPeersInStore: sessionStorage !== undefined,
     isShared: cluster !== undefined,
     getSettings,

@@ -3,6 +3,7 @@ import { readdirSync } from "node:fs";
 import { createMemoryStorage } from "@tau/harness/session";
 import { scriptedModel, text } from "@tau/ai/testing";
 import { expect, onTestFinished, test } from "vitest";
+import { createStoredCopies } from "../src/channels/file-copies.ts";
 import { connectRaw } from "../src/testing/raw-client.ts";
 import { openChannelGateway, TestChannel } from "./channels/kit.ts";
 
@@ -61,4 +62,19 @@ test("a gateway refuses to start with a list of devices that is damaged, and kee
   const starting = openChannelGateway({ paired: [], options: { storage } });
   await expect(starting).rejects.toMatchObject({ code: "unavailable", message: expect.stringContaining("damaged") });
   expect((await storage.list("gateway")).find(({ key }) => key === "gateway/devices")).toMatchObject({ size: 6 });
+});
+
+test("a file that was not sent yet is there for the next gateway, and is removed once it is old and no reply has it", async () => {
+  const storage = createMemoryStorage();
+  const path = await createStoredCopies(storage).add("one", Buffer.from("figures"));
+  const next = createStoredCopies(storage);
+  expect((await next.read(path))?.toString()).toBe("figures");
+  const late = Date.now() + 365 * 24 * 60 * 60_000;
+  await next.removeUnused([{ file: { path, name: "a.txt", mimeType: "text/plain" } }], late);
+  await next.removeUnused([], Date.now());
+  expect(await next.read(path)).toBeDefined();
+  await next.removeUnused([], late);
+  expect([await next.read(path), await storage.list("gateway")]).toEqual([undefined, []]);
+  // The path of a file of another gateway leads nowhere.
+  expect(await next.read("/etc/hostname")).toBeUndefined();
 });

@@ -16,9 +16,9 @@ import type { ChannelAccounts } from "./accounts.ts";
 import type { ReceivedRequest } from "@tau/extensions";
 import type { ChannelCounts } from "./counts.ts";
 import { describeAccount, describePeer, describeReply, formatAddress } from "./describe.ts";
+import type { FileCopies } from "./file-copies.ts";
 import { FollowedSessions, getChannelDevice } from "./follow-sessions.ts";
 import { createReplies } from "./session-replies.ts";
-import { removeUnusedFiles } from "./unused-files.ts";
 import type { ChannelOutbox } from "./outbox.ts";
 import type { ChannelPeers } from "./peers.ts";
 import { MessageReceiver, type ReceiverParts } from "./receive-messages.ts";
@@ -32,7 +32,7 @@ export interface ChannelsParts extends Omit<ReceiverParts, "followed" | "command
   /** Takes known secrets of a session out of a text. */
   redact: (sessionId: string, text: string) => string;
   /** Where files are kept that are to be sent. */
-  filesDirectory: string;
+  fileCopies: FileCopies;
   /** The conversations of all nodes of a cluster. Undefined: this gateway is alone. */
   shared: ClusterChannels | undefined;
   counts: ChannelCounts;
@@ -183,8 +183,8 @@ export class Channels {
 
   /** Opens the accounts, and continues with what a crash has cut. */
   async #begin(): Promise<void> {
-    const { accounts, getSettings, outbox, filesDirectory, store, clock } = this.#parts;
-    await removeUnusedFiles(filesDirectory, store.table.replies(), clock.now());
+    const { accounts, getSettings, outbox, fileCopies, store, clock } = this.#parts;
+    await fileCopies.removeUnused(store.table.replies(), clock.now());
     outbox.start();
     await accounts.start(getSettings().channels, this.#receiver);
     const cut = [...this.#parts.store.table.conversations()].filter(({ isExpecting }) => isExpecting);

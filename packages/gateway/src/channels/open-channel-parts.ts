@@ -15,6 +15,7 @@ import { ChannelAccounts } from "./accounts.ts";
 import { type ChannelTypes, ownChannelTypes } from "./channel-types.ts";
 import { Channels, type ChannelsParts } from "./channels.ts";
 import { ChannelCounts } from "./counts.ts";
+import { createCopiesInFiles, type FileCopies } from "./file-copies.ts";
 import { ChannelOutbox } from "./outbox.ts";
 import { ChannelPeers } from "./peers.ts";
 import { createSharedPeers, openPeersFile } from "./peers-store.ts";
@@ -31,6 +32,8 @@ interface ChannelPartsOptions {
   extensions: ExtensionsParams | undefined;
   store: ChannelStore;
   openText: OpenText;
+  /** Default: in a directory of the gateway. */
+  fileCopies: FileCopies | undefined;
   /** Whether those who may write are kept with the conversations. Default: in a file of their own. */
   keepsPeersInStore: boolean;
   /** Whether another node of a cluster may connect the accounts. */
@@ -62,11 +65,12 @@ export function openChannelParts(options: ChannelPartsOptions) {
     counts,
     log,
   });
-  const outbox = new ChannelOutbox({ store, findChannel: (id) => accounts.find(id)?.channel, clock, counts, log });
-  const filesDirectory = join(directory, "channel-files");
+  const { fileCopies = createCopiesInFiles(join(directory, "channel-files")) } = options;
+  const findChannel = (id: string) => accounts.find(id)?.channel;
+  const outbox = new ChannelOutbox({ store, findChannel, fileCopies, clock, counts, log });
   let sessions: OpenSessions | undefined;
   const redact = (sessionId: string, text: string) => sessions?.find(sessionId)?.redactLine(text) ?? text;
-  const sessionParts = { store, accounts, outbox, getSettings, redact, filesDirectory, clock, ids };
+  const sessionParts = { store, accounts, outbox, getSettings, redact, fileCopies, clock, ids };
   return {
     /** Takes changed accounts. Others stay connected. */
     applySettings: () => accounts.apply(getSettings().channels),

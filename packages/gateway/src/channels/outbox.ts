@@ -2,12 +2,12 @@
  * Sends what is recorded, in order in each conversation. Each reply is recorded before it is sent, and an attempt before it
  * begins, so that a crash never makes a second message of one: it is sent again only where the platform can tell.
  */
-import { readFile, rm } from "node:fs/promises";
 import type { Clock } from "@tau/ai";
 import { getErrorMessage } from "@tau/ai/internal";
 import type { ChannelLog } from "../log-lines.ts";
 import type { Channel, Delivery } from "@tau/extensions";
 import type { ChannelCounts } from "./counts.ts";
+import type { FileCopies } from "./file-copies.ts";
 import { type AfterAttempt, decideAfterAttempt, decideAfterCrash, isProven } from "./decide-delivery.ts";
 import type { ChannelRecord, OutboxReply, StoredReply } from "./records.ts";
 import { ShownDrafts } from "./shown-drafts.ts";
@@ -17,6 +17,7 @@ interface OutboxParts {
   store: ChannelStore;
   /** Undefined while the account is not open: its replies wait. */
   findChannel: (accountId: string) => Channel | undefined;
+  fileCopies: FileCopies;
   clock: Clock;
   counts: ChannelCounts;
   log: ChannelLog;
@@ -88,9 +89,10 @@ export class ChannelOutbox {
     this.#drafts.write(id, text);
     const reply = this.#parts.store.table.getReply(id);
     if (reply?.state !== "shown" || this.#isStopped || this.#drafts.getShown(id) === text) return undefined;
-    const channel = this.#parts.findChannel(reply.accountId);
+    const { findChannel, fileCopies } = this.#parts;
+    const channel = findChannel(reply.accountId);
     if (!channel) return undefined;
-    return await this.#drafts.edit(id, text, () => attempt(channel, reply, text));
+    return await this.#drafts.edit(id, text, () => attempt({ channel, fileCopies }, reply, text));
   }
 
   /** Sends what waits for an account that is open now. */
@@ -193,7 +195,7 @@ export class ChannelOutbox {
 
   /** Returns after how long the reply is to be sent again; undefined if it is done with. */
   async #send(channel: Channel, id: string): Promise<number | undefined> {
-    const { store, clock } = this.#parts;
+    const { store, fileCopies, clock } = this.#parts;
     const reply = store.table.getReply(id);
     if (reply?.state !== "waiting" && reply?.state !== "sending") return undefined;
     const isEdit = reply.messageId !== undefined;
@@ -210,8 +212,8 @@ export class ChannelOutbox {
     }
     await store.append({ type: "attempt", id, at: now });
     const delivery = isEdit
-      ? await this.#drafts.edit(id, text, () => attempt(channel, reply, text))
-      : await attempt(channel, reply, text);
+      ? await this.#drafts.edit(id, text, () => attempt({ channel, fileCopies }, reply, text))
+      : await attempt({ channel, fileCopies }, reply, text);
     // The message is gone, or too old. Nobody sees the reply, so it is sent as a new one.
     if (isEdit && delivery.kind === "refused") {
       await store.append({ type: "not_sent", id, isReplaced: true });
@@ -260,16 +262,24 @@ export class ChannelOutbox {
   /** Nobody needs the copy of a file any more. One that is left over is removed by the next start. */
   async #removeFile({ file, accountId }: OutboxReply): Promise<void> {
     if (!file) return;
-    await rm(file.path, { force: true }).catch((error: unknown) =>
-      this.#parts.log(`A copy of ${file.name} was not removed: ${getErrorMessage(error)}`, accountId),
-    );
+    await this.#parts.fileCopies
+      .remove(file.path)
+      .catch((error: unknown) =>
+        this.#parts.log(`A copy of ${file.name} was not removed: ${getErrorMessage(error)}`, accountId),
+      );
   }
 }
 
 const diskRetryMs = 5_000;
 
+const toNotSent = (error: unknown) => ({ kind: "not_sent", reason: getErrorMessage(error) }) as const;
+
 /** An adapter that throws has perhaps delivered it. */
-async function attempt(channel: Channel, reply: OutboxReply, text: string): Promise<Delivery> {
+async function attempt(
+  { channel, fileCopies }: { channel: Channel; fileCopies: FileCopies },
+  reply: OutboxReply,
+  text: string,
+): Promise<Delivery> {
   const { id, address, replyTo, buttons, file, messageId, isReplaced } = reply;
   // With the same one, the platform would find the message that cannot be edited.
   const nonce = isReplaced ? `${id}/new` : id;
@@ -281,8 +291,9 @@ async function attempt(channel: Channel, reply: OutboxReply, text: string): Prom
     }
     if (!file) return await channel.send({ ...to, text, ...(buttons && { buttons }) });
     if (!channel.sendFile) return { kind: "refused", reason: "The platform takes no files." };
-    const bytes = await readFile(file.path).catch(() => undefined);
+    const bytes = await fileCopies.read(file.path).catch(toNotSent);
     if (!bytes) return { kind: "refused", reason: `The file ${file.name} is not on this machine.` };
+    if ("kind" in bytes) return bytes;
     return await channel.sendFile({ ...to, file: { name: file.name, mimeType: file.mimeType, bytes } });
   } catch (error) {
     return { kind: "unknown", reason: getErrorMessage(error) };

@@ -4,6 +4,7 @@ import type { AgentSessionParams } from "@tau/harness";
 import type { GatewaySettings } from "../settings.ts";
 import { resolveAccountSettings } from "./account-settings.ts";
 import type { ChannelAccounts } from "./accounts.ts";
+import type { FileCopies } from "./file-copies.ts";
 import type { ChannelOutbox } from "./outbox.ts";
 import type { ChannelStore } from "./store.ts";
 import { createChannelTools, getToolNames } from "./tools.ts";
@@ -15,8 +16,7 @@ interface SessionParamsParts {
   getSettings: () => GatewaySettings;
   /** Takes known secrets of a session out of a text. */
   redact: (sessionId: string, text: string) => string;
-  /** A directory of the gateway for files that are to be sent. */
-  filesDirectory: string;
+  fileCopies: FileCopies;
   clock: Clock;
   ids: Ids;
 }
@@ -27,7 +27,7 @@ export function getChannelSessionParams(
   sessionId: string,
   cwd: string,
 ): Pick<AgentSessionParams, "binding" | "allowedTools"> | undefined {
-  const { store, accounts, outbox, getSettings, redact, filesDirectory, clock, ids } = parts;
+  const { store, accounts, outbox, getSettings, redact, fileCopies, clock, ids } = parts;
   const conversation = store.table.getConversation(sessionId);
   if (!conversation) return undefined;
   // Without the account nobody can be answered, and the session may only read.
@@ -39,7 +39,7 @@ export function getChannelSessionParams(
     findAccount: (accountId) => accounts.find(accountId),
     outbox,
     redact: (text) => redact(sessionId, text),
-    filesDirectory,
+    fileCopies,
     clock,
     ids,
   });

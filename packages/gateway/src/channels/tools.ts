@@ -1,11 +1,11 @@
 /** The tools with which the agent of a conversation acts in its channel. */
-import { mkdir, writeFile } from "node:fs/promises";
-import { basename, extname, join, resolve } from "node:path";
+import { basename, extname, resolve } from "node:path";
 import type { Clock, Ids } from "@tau/ai";
 import { isRecord } from "@tau/ai/internal";
 import type { PipelineTool } from "@tau/harness";
 import { isWithin } from "@tau/tools";
 import type { Account } from "./accounts.ts";
+import type { FileCopies } from "./file-copies.ts";
 import type { ChannelOutbox } from "./outbox.ts";
 import type { Conversation } from "./records.ts";
 import { createReplies } from "./session-replies.ts";
@@ -20,8 +20,7 @@ interface ChannelToolParts {
   outbox: ChannelOutbox;
   /** Takes known secrets out of a text. */
   redact: (text: string) => string;
-  /** A directory of the gateway for files that are to be sent. */
-  filesDirectory: string;
+  fileCopies: FileCopies;
   clock: Clock;
   ids: Ids;
 }
@@ -37,7 +36,7 @@ export const getToolNames = (type: string) => ({
 });
 
 export function createChannelTools(parts: ChannelToolParts): PipelineTool[] {
-  const { type, cwd, outbox, redact, filesDirectory, clock, ids } = parts;
+  const { type, cwd, outbox, redact, fileCopies, clock, ids } = parts;
   const names = getToolNames(type);
   /** The conversation as it is now: the message that is answered changes with each one that comes. */
   const open = () => {
@@ -103,9 +102,7 @@ export function createChannelTools(parts: ChannelToolParts): PipelineTool[] {
         // A link may lead elsewhere.
         if (!isWithin(await context.files.realPath(cwd), realPath)) throw new Error(outsideText);
         // What is sent is what was read now, also if that happens after a restart.
-        await mkdir(filesDirectory, { recursive: true, mode: 0o700 });
-        const path = join(filesDirectory, ids());
-        await writeFile(path, bytes, { mode: 0o600, flush: true });
+        const path = await fileCopies.add(ids(), bytes);
         const name = basename(realPath);
         const { sessionId, accountId, address, sourceMessageId: replyTo } = conversation;
         const reply = { id: `tool/${sessionId}/${toolCallId}/0`, sessionId, accountId, address, replyTo };

@@ -1,6 +1,7 @@
 /**
  * A gateway in a process of its own whose sessions ask before they refund, to be killed at one step of what follows the answer.
- * Arguments: the agent directory, a directory for what happened, and the number of the step; 0 for none. Steps are before and after each
+ * Arguments: the agent directory, a directory for what happened, the number of the step, 0 for none, and `storage` if the state of the gateway
+ * is in a storage beside the agent directory. Steps are before and after each
  * change of the answers, at each entry of the log, and before and after the refund. Messages to it come as lines of JSON.
  */
 import { appendFileSync } from "node:fs";
@@ -9,10 +10,15 @@ import { createInterface } from "node:readline";
 import { call, scriptedModel, type ScriptedTurn, text } from "@tau/ai/testing";
 import type { Channel, ChannelEvents } from "@tau/extensions";
 import { defineTool } from "@tau/harness";
-import { type AnswerStore, createAnswerFile } from "@tau/policy";
+import { createFileStorage } from "@tau/harness/session";
+import { type AnswerStore, createAnswerFile, createStoredAnswers } from "@tau/policy";
+import { openChannelStore } from "../../src/channels/store.ts";
 import { openTestGateway } from "../../src/testing/index.ts";
 
-const [agentDir = "", directory = "", lastStep = "0"] = process.argv.slice(2);
+const [agentDir = "", directory = "", lastStep = "0", kind = "files"] = process.argv.slice(2);
+const place = join(directory, "storage");
+const storage =
+  kind === "storage" ? createFileStorage({ directory: join(place, "sessions"), agentDir: place }) : undefined;
 let step = 0;
 let isCounting = false;
 const mayDie = () => {
@@ -20,7 +26,7 @@ const mayDie = () => {
 };
 const write = (name: string, value: unknown) => appendFileSync(join(directory, name), `${JSON.stringify(value)}\n`);
 
-const file = createAnswerFile({ directory: agentDir });
+const file = storage ? createStoredAnswers({ storage }) : createAnswerFile({ directory: agentDir });
 const later: AnswerStore = {
   read: (sessionId) => file.read(sessionId),
   async change(sessionId, work) {
@@ -58,6 +64,13 @@ const channel: Channel = {
 const answer: ScriptedTurn = ({ messages }) =>
   messages.some(({ role }) => role === "toolResult") ? [text("Done.")] : [{ ...call("refund"), id: "c1" }];
 
+if (storage) {
+  // In files, the test writes who is paired.
+  const store = await openChannelStore(storage);
+  const peers = [{ accountId: "chat", id: "ann", name: "Ann", pairedAt: 1 }];
+  await store.append({ type: "peers", peers: { peers, codes: [] } });
+  await store.close();
+}
 const { gateway } = await openTestGateway({
   model: scriptedModel(Array.from({ length: 20 }, () => answer)),
   settings: {
@@ -65,7 +78,11 @@ const { gateway } = await openTestGateway({
     defaultProjectTrust: "never",
     gateway: { queue: { debounceMs: 1 }, channels: { chat: { type: "test", tools: ["*"] } } },
   },
-  options: { agentDir, channelTypes: { test: async () => ({ secrets: {}, open: async () => channel }) } },
+  options: {
+    agentDir,
+    channelTypes: { test: async () => ({ secrets: {}, open: async () => channel }) },
+    ...(storage && { storage }),
+  },
   params: { agentDir, customTools: [refund], ask: { later } },
 });
 gateway.parts.sessions.watch({

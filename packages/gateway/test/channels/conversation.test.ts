@@ -1,7 +1,9 @@
+import { existsSync } from "node:fs";
 import { mkdir, mkdtemp, readdir, readFile, rm, symlink, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { call, scriptedModel, text } from "@tau/ai/testing";
+import { createMemoryStorage } from "@tau/harness/session";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { getDigest } from "../../src/idempotency/digest.ts";
 import { openChannelGateway, TestChannel } from "./kit.ts";
@@ -161,7 +163,10 @@ test("the tools of the channel act in the conversation", async () => {
   expect(channel.files).toEqual([]);
 });
 
-test("a file of the workspace is sent as it was when the tool was called", async () => {
+test.each([
+  ["files", {}],
+  ["a storage", { options: { storage: createMemoryStorage() } }],
+])("a file of the workspace is sent as it was when the tool was called, with a copy in %s", async (_name, more) => {
   let path = "";
   const model = scriptedModel([
     (context) => {
@@ -170,7 +175,7 @@ test("a file of the workspace is sent as it was when the tool was called", async
     },
     [text("Done.")],
   ]);
-  const { channel } = await openChannelGateway({ model });
+  const { channel, agentDir } = await openChannelGateway({ model, ...more });
   const files = [{ name: "../../re port.txt", mimeType: "text/plain", bytes: Buffer.from("figures") }];
   await channel.receive("Send it back", { loadFiles: async () => files });
   await expect.poll(() => channel.textsTo()).toEqual(["Done."]);
@@ -178,6 +183,7 @@ test("a file of the workspace is sent as it was when the tool was called", async
   expect(channel.files.map(({ file }) => [file.name, Buffer.from(file.bytes).toString()])).toEqual([
     ["re_port.txt", "figures"],
   ]);
+  expect(existsSync(join(agentDir, "gateway", "channel-files"))).toBe(!("options" in more));
 });
 
 test.each([

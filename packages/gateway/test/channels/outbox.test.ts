@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { createFakeClock } from "@tau/ai/testing";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { ChannelCounts } from "../../src/channels/counts.ts";
+import { createCopiesInFiles } from "../../src/channels/file-copies.ts";
 import { ChannelOutbox } from "../../src/channels/outbox.ts";
 import type { StoredReply } from "../../src/channels/records.ts";
 import { createRecordFiles } from "@tau/tools/storage";
@@ -34,7 +35,8 @@ async function openOutbox(directory: string, channel = new TestChannel()) {
   const lines: string[] = [];
   const counts = new ChannelCounts();
   const log = (line: string) => void lines.push(line);
-  const outbox = new ChannelOutbox({ store, findChannel: () => channel, clock, counts, log });
+  const fileCopies = createCopiesInFiles("/nowhere");
+  const outbox = new ChannelOutbox({ store, findChannel: () => channel, fileCopies, clock, counts, log });
   outbox.start();
   const states = () => [...store.table.replies()].map(({ id, state }) => [id, state]);
   return { outbox, store, clock, channel, lines, states, end: () => store.close() };
