@@ -74,13 +74,9 @@ export async function createPolicyParts(
   const { decide: given } = params;
   const decide = typeof given === "function" ? given : (given?.extend(createOwnPolicy()) ?? createOwnPolicy());
   const audit = taint.watch(params.audit ?? createSessionAudit(setup));
-  const { customStorage: storage } = sessionManager;
-  const remembered = createRememberedRules({
-    agentDir,
-    cwd: permissionsDirectory,
-    ids,
-    ...(storage && { storage }),
-  });
+  // Other tenants may have the same storage: what one of them may do for good is in its own directory, or ends with it.
+  const storage = setup.tenant ? undefined : sessionManager.customStorage;
+  const remembered = createRememberedRules({ agentDir, cwd: permissionsDirectory, ids, ...(storage && { storage }) });
   return {
     decide: withPlanMode(decide, { isPlanning: () => permissions.isPlanning, isSandboxed }),
     ask: params.ask,

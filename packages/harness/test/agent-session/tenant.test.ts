@@ -6,6 +6,7 @@ import { join } from "node:path";
 import { call, scriptedModel, startWireServer, text } from "@tau/ai/testing";
 import { createAI } from "@tau/ai";
 import { isSandboxMissing } from "@tau/sandbox/internal";
+import { createMemoryStorage, readLog } from "@tau/tools/storage";
 import { expect, onTestFinished, test, vi } from "vitest";
 import { type AgentSessionParams, createAgent, createAgentSession, SessionManager } from "../../src/index.ts";
 import { temporaryDirectory } from "./desk.ts";
@@ -142,4 +143,29 @@ test("a tenant can have a log of its own, which is opened again", async () => {
   await session.prompt("Remember me.");
   await session.dispose();
   expect(await SessionManager.findById(cwd, session.sessionId, undefined, { agentDir })).toBeDefined();
+});
+
+test("what is allowed for good to a tenant is not for others with the same storage", async () => {
+  const storage = createMemoryStorage();
+  const choices: string[] = [];
+  const open = async (params: AgentSessionParams) => {
+    const { session } = await openTenant(
+      {
+        storage,
+        permissionMode: "ask",
+        ask: async (approval) => {
+          choices.push(...approval.choices.map(({ choice }) => choice));
+          return { decision: "allow", choice: "always" };
+        },
+        ...params,
+      },
+      [[call("write", { path: "made.txt", content: "x" })], [text("Done.")]],
+    );
+    await session.prompt("Write it.");
+    return await readLog(storage, "record/approvals");
+  };
+  expect(await open({})).toBeUndefined();
+  expect(choices).toContain("always");
+  // The control: other sessions of the storage keep it there.
+  expect((await open({ isolation: undefined as never }))?.toString()).toContain("made.txt");
 });
