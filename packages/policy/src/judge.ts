@@ -66,9 +66,9 @@ export interface BoundQuestion {
 
 /**
  * Keeps the questions about a call until all of them are answered, and then returns the answers once: nobody gets them again.
- * Undefined while one is open: the call is then postponed.
+ * `open` while one is not answered: the call is then postponed. `ask` if somebody is there who can answer now.
  */
-export type TakeAnswers = (questions: readonly BoundQuestion[]) => Promise<readonly Answer[] | undefined>;
+export type TakeAnswers = (questions: readonly BoundQuestion[]) => Promise<readonly Answer[] | "open" | "ask">;
 
 interface JudgeOptions {
   /** Undefined for a call that cannot be postponed: it is asked about as always. */
@@ -91,7 +91,7 @@ export function createJudge(parts: JudgeParts, { getTakeAnswers, explainUnattend
     if (answers?.kind === "open") return { postpone: true };
     if (answers?.kind === "failed") return { block: true, reason: answers.reason };
     for (const access of denied.length > 0 ? denied : judged) {
-      const answer = answers?.byJudgement.get(access);
+      const answer = answers?.kind === "answered" ? answers.byJudgement.get(access) : undefined;
       const asked = answer ? { ...parts, ask: async () => answer } : parts;
       const reason = await settle(asked, call, access, signal);
       if (reason === undefined) continue;
@@ -109,10 +109,10 @@ interface Call extends CalledTool {
   unattended: string;
 }
 
-/** `open`: there are questions without an answer. */
+/** `open`: there are questions without an answer. `ask`: they are asked now. */
 type FoundAnswers =
   | { kind: "answered"; byJudgement: ReadonlyMap<Judgement, Answer> }
-  | { kind: "open" }
+  | { kind: "open" | "ask" }
   | { kind: "failed"; reason: string };
 
 /** Finds the answers to all that has to be asked about a call. */
@@ -135,7 +135,7 @@ async function findAnswers(
       questions.push({ question: prepared.createQuestion(), binding });
     }
     const answers = questions.length === 0 ? [] : await takeAnswers(questions);
-    if (!answers) return { kind: "open" };
+    if (answers === "open" || answers === "ask") return { kind: answers };
     return { kind: "answered", byJudgement: new Map(asking.map((judgement, index) => [judgement, answers[index]!])) };
   } catch (error) {
     return { kind: "failed", reason: `The question about this call could not be kept: ${getErrorMessage(error)}` };

@@ -60,7 +60,8 @@ export class OpenQuestions {
   /** For the judge. A call inside another one cannot wait: the other one has begun, and what it did so far cannot be resumed. */
   getTakeAnswers({ parentToolCallId }: BeforeToolCallContext): TakeAnswers | undefined {
     const { store } = this.#parts.later;
-    if (!store || parentToolCallId !== undefined || !this.#keepsQuestions) return undefined;
+    // What was answered before somebody came applies too.
+    if (!store || parentToolCallId !== undefined || !(this.#keepsQuestions || this.#isWaiting)) return undefined;
     return (questions) => this.#takeAnswers(store, questions);
   }
 
@@ -138,7 +139,10 @@ export class OpenQuestions {
       publisher.fact({ type: "approval_resolved", approvalId: approval.id, decision: "denied", by: "nobody" });
   }
 
-  async #takeAnswers(store: AnswerStore, questions: readonly BoundQuestion[]): Promise<readonly Answer[] | undefined> {
+  async #takeAnswers(
+    store: AnswerStore,
+    questions: readonly BoundQuestion[],
+  ): Promise<readonly Answer[] | "open" | "ask"> {
     // Not those of an earlier answer: providers may use the id of a call again.
     const own = await this.#findOpen();
     const kept = questions.map(({ question, binding }) =>
@@ -148,11 +152,35 @@ export class OpenQuestions {
     const answers = kept.flatMap((each) => each?.answer ?? denial ?? []);
     const isAnswered = answers.length === questions.length && !this.hasAsked;
     if (isAnswered && (await this.#use(store, kept))) return answers;
+    if (!this.#keepsQuestions) {
+      await this.#drop(store, questions);
+      return "ask";
+    }
     this.#isWaiting = true;
     // An answer that another process has used meanwhile is none.
     const open = isAnswered ? kept.map((each) => each && withoutAnswer(each)) : kept;
     await this.#keep(store, questions, open);
-    return undefined;
+    return "open";
+  }
+
+  /** Forgets what was asked about a call, which is asked about now. */
+  async #drop(store: AnswerStore, questions: readonly BoundQuestion[]): Promise<void> {
+    const callIds = new Set(questions.map(({ question }) => question.toolCallId));
+    const dropped: KeptQuestion[] = [];
+    await store.change(this.#parts.session.id, (all) => {
+      const isDropped = ({ log, approval }: KeptQuestion) =>
+        log === this.#parts.session.logName && callIds.has(approval.toolCallId);
+      dropped.push(...all.filter(isDropped));
+      return all.filter((each) => !isDropped(each));
+    });
+    for (const { approval, answer } of dropped)
+      if (!answer)
+        this.#parts.publisher.fact({
+          type: "approval_resolved",
+          approvalId: approval.id,
+          decision: "denied",
+          by: "changed",
+        });
   }
 
   /** Takes the answers away, so that nobody uses them again. The questions stay until their calls have results. */

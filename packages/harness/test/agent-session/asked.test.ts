@@ -578,6 +578,35 @@ test("of several that resume the answered run, one does, and only if an answer i
   expect([made, await session.resumeAnswered()]).toEqual([["a"], false]);
 });
 
+describe("somebody who is there now", () => {
+  const attended = (store: AnswerStore) => ({ ask: { later: store, isAttended: () => true } }) as TestSessionParams;
+
+  test("is not asked again about what was answered before", async () => {
+    const { ask, open, made, store } = await createDesk();
+    const [question] = await ask();
+    const { session, events } = await open([[text("Refunded.")]], attended(store));
+    await session.approve(question!.id, allow, { resumes: true });
+    expect(await session.resumeAnswered()).toBe(true);
+    await session.waitForIdle();
+    expect(made).toEqual(["a"]);
+    expect(events.filter(({ type }) => type === "approval_requested")).toEqual([]);
+  });
+
+  test("is asked at once where the answer does not count any more, and nothing else stays open", async () => {
+    const { ask, open, made, store, refund } = await createDesk();
+    const [question] = await ask();
+    const changed = { customTools: [refund("Refunds all orders of a customer.")] };
+    const { session, until } = await open([[text("Refunded.")]], { ...attended(store), ...changed });
+    await session.approve(question!.id, allow, { resumes: true });
+    expect(await session.resumeAnswered()).toBe(true);
+    const { approval } = await until("approval_requested");
+    expect([made, await store.read(session.sessionId)]).toEqual([[], []]);
+    expect(await session.approve(approval.id, allow)).toBe(true);
+    await session.waitForIdle();
+    expect([made, await session.getQuestions()]).toEqual([["a"], []]);
+  });
+});
+
 test("an answer that is only kept does not resume the run, also not in another process", async () => {
   const { ask, open, made } = await createDesk();
   const [question] = await ask();
