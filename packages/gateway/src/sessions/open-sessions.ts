@@ -1,5 +1,6 @@
 /** The sessions that are open in the gateway. They are opened when they are used, and closed when they are not. */
-import { rm } from "node:fs/promises";
+import { mkdir, rm } from "node:fs/promises";
+import { join } from "node:path";
 import type { Clock, Ids } from "@tau/ai";
 import { getErrorMessage, withoutUndefined } from "@tau/ai/internal";
 import type { Feature } from "@tau/extensions";
@@ -15,6 +16,7 @@ import {
 } from "@tau/harness/host";
 import { getWorkingDirectory, isSessionId, type Storage, toSessionKey } from "@tau/harness/session";
 import type { SettingsManager } from "@tau/config/settings";
+import { isWithin } from "@tau/tools/platform";
 import type { OpenSessionData } from "@tau/protocol/gateway";
 import type { Subscriptions } from "../bridge/subscriptions.ts";
 import { GatewayError } from "../errors.ts";
@@ -270,6 +272,7 @@ export class OpenSessions {
     }
     try {
       await beforeOpen?.(sessionId);
+      await this.#makeOwnDirectory(manager.getCwd());
       const cwd = await getWorkingDirectory(manager, startDirectory);
       return await this.#withHost(cwd, async (host) => this.#open.get(await host.open(manager))!);
     } catch (error) {
@@ -277,6 +280,12 @@ export class OpenSessions {
       await manager.close();
       throw error;
     }
+  }
+
+  /** Conversations of channels have a directory of the gateway's own, which another machine with the same storage does not have yet. */
+  async #makeOwnDirectory(cwd: string): Promise<void> {
+    const parent = join(this.#options.agentDir, "channels");
+    if (cwd !== parent && isWithin(parent, cwd)) await mkdir(cwd, { recursive: true, mode: 0o700 });
   }
 
   /** Throws `not_found`. */
