@@ -16,7 +16,7 @@ const leaseMs = 500;
 
 interface KilledPlace {
   kind: "sqlite" | "postgres";
-  /** Of the database. */
+  /** Where the database is: a file, or the directory of the server. */
   path: string;
   /** Opens the storage as another process would. */
   open: () => Promise<Storage>;
