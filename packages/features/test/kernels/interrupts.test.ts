@@ -4,7 +4,7 @@ import { once } from "node:events";
 import { mkdtemp, readFile, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { systemClock } from "@tau/ai";
+import { createFakeClock } from "@tau/ai/testing";
 import type { Program } from "@tau/tools";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { KernelId } from "../../src/kernels/ipc.ts";
@@ -34,7 +34,8 @@ function startProgram([command = "", ...args]: readonly string[]): Program {
 function openKernel(argv: readonly string[]) {
   const kernel = new Kernel({
     id: KernelId.Python,
-    clock: systemClock,
+    // On a busy machine an answer may take longer than the 5 seconds after which a kernel is ended.
+    clock: createFakeClock(),
     idleMs: 1_000_000,
     start: async (events) => connectProcess(startProgram(toArgv(argv)), events),
     onRegister: () => undefined,
