@@ -110,7 +110,7 @@ export function commandCases(shared: Shared): void {
   });
 
   test("a device that may do everything shares a session as a link and as a file, and takes the link back", async () => {
-    const { page, browser, gateway, url } = await shared.begin([text("An answer to share.")]);
+    const { page, browser, gateway, url } = await shared.begin();
     await gateway.parts.settings.update("global", { gateway: { shares: true } });
     onTestFinished(() => gateway.parts.settings.update("global", { gateway: { shares: false } }));
     const admin = await openContext(browser, gateway);
