@@ -232,10 +232,10 @@ describe("typed tools fit without casts", () => {
     const modules = join(directory, "node_modules");
     await symlink(join(cwd, "node_modules", "@tau"), join(modules, "@tau"));
     await symlink(join(ours, "@types"), join(modules, "@types"));
-    await writeFile(join(directory, "schemas.ts"), schemas);
+    await writeFile(join(directory, "schemas.mts"), schemas);
     const compiler = join(ours, "typescript", "bin", "tsc");
     const options = ["--noEmit", "--strict", "--target", "es2023", "--module", "nodenext", "--types", "node"];
-    const args = [compiler, ...options, "--skipLibCheck", "schemas.ts"];
+    const args = [compiler, ...options, "--skipLibCheck", "schemas.mts"];
     await execute(process.execPath, args, { cwd: directory });
     await writeFile(join(directory, "schemas.mjs"), (await transform(schemas, { loader: "ts" })).code);
     const { stdout } = await execute(process.execPath, ["schemas.mjs"], { cwd: directory });
