@@ -70,7 +70,8 @@ async function run(context: McpToolContext, args: Params): Promise<SessionReport
   const following = { parts, client: requester, signal, tell: onStep };
   try {
     await answerAnywhere(following, { prompt, history: [], sessionId, endsRun: true });
-    return await report(context, sessionId);
+    // The answer is there a moment before the session is idle again.
+    return await waitForResult(context, sessionId);
   } catch (error) {
     const isOfRun = error instanceof GatewayError && ["run_failed", "aborted", "unknown_outcome"].includes(error.code);
     if (isOfRun) return { session: sessionId, state: "failed", reason: error.message };
