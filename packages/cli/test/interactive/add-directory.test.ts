@@ -1,23 +1,23 @@
-import { mkdir, writeFile } from "node:fs/promises";
-import { dirname, join } from "node:path";
+import { writeFile } from "node:fs/promises";
+import { basename, dirname, join } from "node:path";
 import { expect, test } from "vitest";
+import { temporaryDirectory } from "../kit.ts";
 import { openApp } from "./kit.ts";
 
 test("/add-dir adds a directory, asks whether its instructions are trusted, and lists what there is", async () => {
+  const library = await temporaryDirectory();
   const app = await openApp([], {
     columns: 200,
-    prepare: async ({ directory }) => {
-      const library = join(dirname(directory), "library");
-      await mkdir(library);
+    prepare: async () => {
       await writeFile(join(library, "AGENTS.md"), "Rules.");
       await writeFile(join(library, "grammar.txt"), "");
     },
   });
-  const library = join(dirname(app.directory), "library");
+  expect(dirname(library)).toBe(dirname(app.directory));
   app.type("/add-dir /");
   app.press("enter");
   await app.sees("/ cannot be added to the workspace: it contains everything on this machine.");
-  app.type("/add-dir ../library");
+  app.type(`/add-dir ../${basename(library)}`);
   app.press("enter");
   await app.sees(`It is about ${join(library, "AGENTS.md")}`);
   app.press("down", "enter");
