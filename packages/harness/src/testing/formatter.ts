@@ -31,16 +31,13 @@ export function createFormatter({ names, maxCharacters }: FormatterOptions): For
   };
 }
 
-/** The files that hold results which are too long for a request. */
-const savedResult = new RegExp(
-  `${escapePattern(join(tmpdir(), "tau-"))}(?:results-\\w{6}/result-[\\w-]+\\.txt|\\d+-[a-z]+-[\\w-]+\\.log)`,
-  "g",
-);
-
 function createReplacement(names: ReadonlyMap<string, string>): (text: string) => string {
   // The longest first, because a directory may be inside another.
   const known = [...names.keys()].filter((name) => name !== "").sort((a, b) => b.length - a.length);
-  const withoutSaved = (text: string) => text.replace(savedResult, "<saved result>");
+  // The files that hold results which are too long for a request.
+  const temporary = escapePattern(join(tmpdir(), "tau-"));
+  const saved = new RegExp(`${temporary}(?:results-\\w{6}/result-[\\w-]+\\.txt|\\d+-[a-z]+-[\\w-]+\\.log)`, "g");
+  const withoutSaved = (text: string) => text.replace(saved, "<saved result>");
   if (known.length === 0) return withoutSaved;
   const any = known.map(escapePattern).join("|");
   const pattern = new RegExp(`(?<![\\p{L}\\p{N}_.-])(?:${any})(?![\\p{L}\\p{N}_-]|\\.[\\p{L}\\p{N}_])`, "gu");
