@@ -19,6 +19,8 @@ export interface SpooledMessage {
 interface SpoolName {
   /** The file without its ending. Names of one session are in the order in which the messages came. */
   name: string;
+  /** When it came, in milliseconds. */
+  time: number;
   /** Names the message in the session's log. */
   id: string;
   /** `taken`: by a program that had the session open. */
@@ -57,9 +59,10 @@ export class Spool {
       const advice = "Write it into a file, and send its path.";
       throw new HarnessError("invalid_input", `The message has more than ${maxTextBytes / 1024} KB. ${advice}`);
     }
-    await this.#mustHaveSpace(sessionId);
-    const time = String(this.#clock.now()).padStart(15, "0");
-    const name = `${sessionId}~${time}-${this.#ids()}`;
+    const last = (await this.#mustHaveSpace(sessionId)).at(-1);
+    // Later than the last one also within a millisecond, and after the clock was set back.
+    const time = Math.max(this.#clock.now(), (last?.time ?? 0) + 1);
+    const name = `${sessionId}~${String(time).padStart(15, "0")}-${this.#ids()}`;
     const path = this.#getPath(name, "waiting");
     await namingFile(path, () => writeWhole(fs, { path, bytes: Buffer.from(JSON.stringify(message)), ids: this.#ids }));
     return name;
@@ -114,12 +117,13 @@ export class Spool {
     await isDone(fs.unlink(this.#getPath(name, "taken")));
   }
 
-  async #mustHaveSpace(sessionId: string): Promise<void> {
+  /** Returns the messages of the session that wait. */
+  async #mustHaveSpace(sessionId: string): Promise<SpoolName[]> {
     await makeDirectory(fs, this.directory);
     const names = await this.#listFiles();
     await Promise.all(names.filter((file) => !parseName(file)).map((file) => this.#removeOldDraft(file)));
     const waiting = await this.list(sessionId);
-    if (waiting.length < maxMessages && names.length < maxAllMessages) return;
+    if (waiting.length < maxMessages && names.length < maxAllMessages) return waiting;
     const which = waiting.length < maxMessages ? "in all" : "for this session";
     const count = waiting.length < maxMessages ? names.length : waiting.length;
     const advice = `They are sent when their sessions are opened; ${this.directory} has them.`;
@@ -143,9 +147,9 @@ export class Spool {
 
 /** Undefined for other files, such as a message that is being written. Pure. */
 function parseName(file: string): SpoolName | undefined {
-  const [, name, id, ending] = /^([^~]+~\d{15}-([\w-]+))(\.json|\.taken)$/.exec(file) ?? [];
+  const [, name, time, id, ending] = /^([^~]+~(\d{15})-([\w-]+))(\.json|\.taken)$/.exec(file) ?? [];
   if (name === undefined || id === undefined) return undefined;
-  return { name, id, state: ending === endings.taken ? "taken" : "waiting" };
+  return { name, time: Number(time), id, state: ending === endings.taken ? "taken" : "waiting" };
 }
 
 /** False where there is no such file. */

@@ -1,12 +1,21 @@
 /** `tau sessions send`, to sessions that terminals, programs over RPC and gateways have open. */
 import { mkdir, readdir, readFile, stat, writeFile } from "node:fs/promises";
 import { join } from "node:path";
+import { systemClock } from "@tau/ai";
 import { connectToGateway } from "@tau/protocol/node";
 import { expect, onTestFinished, test } from "vitest";
 import { Spool } from "../../src/hosting/spool.ts";
 import { openGateway } from "../gateway/kit.ts";
 import { openApp } from "../interactive/kit.ts";
-import { createModelWorkspace, type ModelWorkspace, run, textReply, toolReply, type Workspace } from "../kit.ts";
+import {
+  createModelWorkspace,
+  createWorkspace,
+  type ModelWorkspace,
+  run,
+  textReply,
+  toolReply,
+  type Workspace,
+} from "../kit.ts";
 import { connect, serve } from "../rpc-kit.ts";
 import { getIds, list } from "./sessions-kit.ts";
 
@@ -177,6 +186,16 @@ test("Ctrl-C takes the message back", async () => {
   expect(await readSpool(workspace)).toEqual([]);
   await writeFile(join(workspace.directory, "go"), "");
   await printing;
+});
+
+test("messages keep their order within a millisecond, and after the clock was set back", async () => {
+  const { agentDir } = await createWorkspace();
+  const names: string[] = [];
+  for (const now of [5_000, 5_000, 5_000, 4_000, 9_000]) {
+    const spool = new Spool({ agentDir, clock: { ...systemClock, now: () => now } });
+    names.push(await spool.add("a", { sender: "ada", text: "Look." }));
+  }
+  expect((await new Spool({ agentDir }).list("a")).map(({ name }) => name)).toEqual(names);
 });
 
 test("what killed programs have left is sent when the session is opened again, and nothing twice", async () => {
