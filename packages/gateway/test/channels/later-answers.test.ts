@@ -29,8 +29,9 @@ async function createDesk() {
   });
   // One for all gateways, as a platform gives its messages ids of their own.
   const channel = new TestChannel();
-  const open = (turns: ScriptedTurn[]) =>
-    openChannelGateway({
+  const open = (turns: ScriptedTurn[]) => {
+    channel.forgetSent();
+    return openChannelGateway({
       channel,
       model: scriptedModel(turns),
       paired: ["ann", "bob"],
@@ -39,6 +40,7 @@ async function createDesk() {
       options: { agentDir },
       params: { agentDir, customTools: [refund] },
     });
+  };
   return { agentDir, made, channel, open };
 }
 
