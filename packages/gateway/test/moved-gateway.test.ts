@@ -40,6 +40,7 @@ test("devices, people and sessions of webhooks are as before, and files have onl
   const isFile = (name: string) => !["gateway", "channels", "channels/chat"].includes(name);
   expect(readdirSync(first.agentDir, { recursive: true }).map(String).filter(isFile)).toEqual(["gateway/local.token"]);
 
+  channel.forgetSent();
   const second = await open(["Again.", "Noted."]);
   await (await second.connect(phone.id, phone.token)).must("health");
   await (await second.connect("local", second.token)).must("health");

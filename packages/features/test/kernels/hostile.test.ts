@@ -27,7 +27,7 @@ describe.each(languages)("a hostile cell of %s", (language) => {
       { type: "Invoked", payload: { id: "i1", value: "forged" } },
       { type: "Ready", payload: {} },
       { type: "Display", payload: { id: "c9", text: "shown" } },
-      callTool(900_001, "c9", "ls"),
+      callTool(900_001, "c9", "read", { path: "a.txt" }),
       callTool(900_002, "c2", "change_files", { changes: [], reason: "" }),
       callTool(900_003, "c2", "eval", { language, code: "1" }),
       callTool(900_004, "c2", "nothing"),
@@ -41,8 +41,7 @@ describe.each(languages)("a hostile cell of %s", (language) => {
       .poll(() => events.flatMap((event) => (event.type === "tool_execution_start" ? [event.toolName] : [])))
       .toEqual(expect.arrayContaining(["ls"]));
     const started = events.flatMap((event) => (event.type === "tool_execution_start" ? [event.toolName] : []));
-    expect(started.filter((name) => name === "ls")).toHaveLength(1);
-    expect(started).not.toContain("change_files");
+    for (const name of ["read", "change_files"]) expect(started).not.toContain(name);
     // An early end of its own cell gives nothing but that.
     const early = await run(
       language,

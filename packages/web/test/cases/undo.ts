@@ -57,5 +57,8 @@ export function undoCases(shared: Shared): void {
     await expect.poll(() => existsSync(path)).toBe(false);
     await expect.poll(() => getField(page).inputValue()).toBe("Write it");
     await getField(page).fill("");
+    // The page is that of the next test too.
+    await notes.first().waitFor();
+    await readNotes();
   });
 }
