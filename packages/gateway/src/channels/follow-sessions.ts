@@ -29,7 +29,7 @@ interface FollowParts {
   findAccount: (accountId: string) => Account | undefined;
   /** Takes known secrets out of a text. */
   redact: (sessionId: string, text: string) => string;
-  inbox: Pick<Inbox, "list" | "accept">;
+  inbox: Pick<Inbox, "list" | "hasUnsettled" | "accept">;
   /** Whether other nodes of a cluster continue what this one loses. */
   isShared: boolean;
   clock: Clock;
@@ -386,7 +386,7 @@ export class FollowedSessions {
   }
 
   #hasWaiting(sessionId: string): boolean {
-    return this.#arriving.has(sessionId) || this.#parts.inbox.list({ sessionId, state: "waiting" }).length > 0;
+    return this.#arriving.has(sessionId) || this.#parts.inbox.hasUnsettled(sessionId);
   }
 }
 

@@ -89,8 +89,7 @@ async function createSession(context: McpToolContext): Promise<string> {
 /** Describes a session and the end of its last run, from its log. */
 async function report(context: McpToolContext, sessionId: string): Promise<SessionReport> {
   const { status } = (await call(context, "sessions.open", { sessionId })) as OpenSessionData;
-  const isAccepted = context.parts.inbox.list({ sessionId, state: "waiting" }).length > 0;
-  if (status !== "idle" || isAccepted) return { session: sessionId, state: "running" };
+  if (status !== "idle" || context.parts.inbox.hasUnsettled(sessionId)) return { session: sessionId, state: "running" };
   const { entries } = (await call(context, "session.get_entries", { sessionId, limit: maxLookedAt })) as {
     entries: SessionEntry[];
   };

@@ -46,7 +46,7 @@ async function waitUntilIdle({ parts, client, signal, onWait }: WaitContext, ses
     let stopTimer = () => {};
     await new Promise<void>((resolve) => {
       const look = () => {
-        const waits = parts.inbox.list({ sessionId, state: "waiting" }).length > 0;
+        const waits = parts.inbox.hasUnsettled(sessionId);
         if (open.describe().status === "idle" && !waits) resolve();
       };
       const startTimer = () => {

@@ -39,6 +39,12 @@ export class Inbox {
     return all.filter((message) => state === undefined || message.state === state);
   }
 
+  /** Whether a message of the session has no outcome. One counts that is not on the disk yet. */
+  hasUnsettled(sessionId: string): boolean {
+    const session = this.#sessions.get(sessionId);
+    return session ? session.hasUnsettled : this.list({ sessionId, state: "waiting" }).length > 0;
+  }
+
   /** Finds the message that a request with this key brought. Undefined: no such message was accepted. */
   findRequest(requestKey: string): InboxRequestData | undefined {
     const { messages } = this.#parts.store;

@@ -59,6 +59,10 @@ export class SessionInbox {
     this.#answers = new Answers(clock);
   }
 
+  get hasUnsettled(): boolean {
+    return this.#messages.listUnsettled().length > 0;
+  }
+
   /** Resolves when the message is on the disk, and with what the session does with it if that is known soon. */
   async accept(draft: MessageDraft, replaces?: string): Promise<{ messageId: string } & Answer> {
     this.#acceptCount++;

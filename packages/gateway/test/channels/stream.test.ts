@@ -1,5 +1,6 @@
 import { createFakeClock, scriptedModel, type ScriptedTurn, text } from "@tau/ai/testing";
-import { describe, expect, test } from "vitest";
+import { createMemoryStorage } from "@tau/harness/session";
+import { describe, expect, onTestFinished, test } from "vitest";
 import { splitText } from "../../src/channels/split-text.ts";
 import { openChannelGateway, TestChannel } from "./kit.ts";
 
@@ -111,6 +112,27 @@ describe("nobody sees while it is written", () => {
     await expect.poll(() => channel.seen.at(-1)).toBe("Next.");
     expect(channel.attempts.length).toBe(channel.seen.length);
   });
+});
+
+test("a run that ends before it is on the disk that its message was said is over too", async () => {
+  const storage = createMemoryStorage();
+  let release = () => {};
+  const held = new Promise<void>((resolve) => (release = resolve));
+  const open = storage.open.bind(storage);
+  storage.open = async (key, options) => {
+    const log = await open(key, options);
+    const append = log.append.bind(log);
+    log.append = async (bytes, ...rest) => {
+      if (key === "gateway/inbox" && Buffer.from(bytes).includes("injected")) await held;
+      return await append(bytes, ...rest);
+    };
+    return log;
+  };
+  const model = scriptedModel([[text("Yes.")]]);
+  const { channel } = await openChannelGateway({ model, options: { storage }, account: { reactions: true } });
+  onTestFinished(() => release());
+  await channel.receive("Well?", { id: "good" });
+  await expect.poll(() => channel.reactions.at(-1)).toEqual(["good", "👍"]);
 });
 
 test("reactions say what became of a message, if the account wants them", async () => {
