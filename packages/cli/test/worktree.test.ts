@@ -209,9 +209,9 @@ test.each([
 test("tau's own directory and other worktrees stay protected", async () => {
   const { tau, agentDir, top, locate } = await createRepository([
     write("new.txt", "new\n"),
-    write("../other/n.txt", "bad\n"),
-    write("../.tau-worktrees/fix.json", "bad\n"),
-    write("../../../skills/x.md", "bad\n"),
+    write("../other/n.txt", "wrong\n"),
+    write("../.tau-worktrees/fix.json", "wrong\n"),
+    write("../../../skills/x.md", "wrong\n"),
     textReply("Done."),
   ]);
   const other = await openOwnWorktree({ cwd: top, agentDir, name: "other" });
@@ -219,5 +219,5 @@ test("tau's own directory and other worktrees stay protected", async () => {
   expect(readFileSync(join(locate("fix"), "new.txt"), "utf8")).toBe("new\n");
   expect(await other.finish()).toEqual({ kind: "removed" });
   expect(existsSync(join(agentDir, "skills"))).toBe(false);
-  expect(readFileSync(join(locate(".tau-worktrees"), "fix.json"), "utf8")).not.toContain("bad");
+  expect(readFileSync(join(locate(".tau-worktrees"), "fix.json"), "utf8")).not.toContain("wrong");
 });

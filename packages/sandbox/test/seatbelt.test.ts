@@ -2,7 +2,16 @@
  * The sandbox of macOS where there is none: programs stand in for `sandbox-exec` that keep what they are told, and hold a command
  * as little as it is said. So the rules are not tested here, but that tau relies on nothing that it has not seen to hold.
  */
-import { chmodSync, mkdirSync, mkdtempSync, readFileSync, realpathSync, rmSync, writeFileSync } from "node:fs";
+import {
+  chmodSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  realpathSync,
+  rmSync,
+  writeFileSync,
+} from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { text as readText } from "node:stream/consumers";
@@ -91,14 +100,15 @@ test("a command is started with the rules of its session, and ends with its grou
   const sandbox = place.open({ network: { allow: ["example.com", "localhost:5432"] } });
   expect(await sandbox.getState()).toMatchObject({ kind: "works", with: "seatbelt" });
   const entry = (await sandbox.enter({
-    argv: ["sh", "-c", 'sleep 300 & echo "$TMPDIR $HTTPS_PROXY $PWD $!"; sleep 300'],
+    argv: ["sh", "-c", 'sleep 300 & echo "$TMPDIR $HTTPS_PROXY $PWD $!"; >printed; sleep 300'],
     cwd: place.workspace,
     env: { PATH: process.env["PATH"]!, SSH_AUTH_SOCK: "/of/the/person" },
   }))!;
   const command = await entry.start({ maxFiles: undefined, maxProcesses: undefined });
   const output = readText(command.stdout);
-  await expect.poll(place.readArguments).toContain("sleep 300");
+  await expect.poll(() => existsSync(join(place.workspace, "printed"))).toBe(true);
   const args = place.readArguments();
+  expect(args).toContain("sleep 300");
   const port = /remote ip "localhost:(\d+)"/.exec(args)![1]!;
   expect(args).toContain('(allow network-outbound (remote ip "localhost:5432"))');
   expect(args).toContain(`=${place.workspace}\n`);
