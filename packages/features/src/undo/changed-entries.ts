@@ -3,6 +3,7 @@ import { access, mkdir, rename, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { promisify } from "node:util";
 import { constants, deflate } from "node:zlib";
+import { systemIds } from "@tau/ai";
 import { tolerate } from "@tau/tools/platform";
 import { UndoError } from "./failure.ts";
 import type { MaybeState } from "./file-state.ts";
@@ -43,8 +44,8 @@ export async function writeBlob(git: GitDirectory, id: string, bytes: Uint8Array
   if (isThere) return false;
   const content = Buffer.concat([Buffer.from(`blob ${bytes.length}\0`), bytes]);
   await tolerate(mkdir(dirname(path), { mode: 0o700 }), "EEXIST");
-  // Git removes such files that a killed process leaves.
-  const draft = join(dirname(path), `tmp_obj_${process.pid}`);
+  // Git removes such files that a killed process leaves. In a container, the next process may have the same number.
+  const draft = join(dirname(path), `tmp_obj_${systemIds()}`);
   await writeFile(draft, await compress(content, { level: constants.Z_BEST_SPEED }), { mode: 0o400 });
   await rename(draft, path);
   return true;
