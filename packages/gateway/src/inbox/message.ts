@@ -19,7 +19,7 @@ export interface InboxMessage {
   readonly images?: readonly ImageContent[];
   /** It is said as it is: nothing in it is a command, a template or the name of a file. */
   readonly isVerbatim?: boolean;
-  /** Who wrote it, if that is not who sent it; see `SubmitOptions.sender`. The text names them. */
+  /** Names the author, if that is not the device that sent it; see `SubmitOptions.sender`. The text has the name too. */
   readonly sender?: string;
   readonly mode: QueueMode;
   readonly origin: MessageOrigin;

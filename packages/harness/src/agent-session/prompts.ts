@@ -63,7 +63,7 @@ export interface SubmitOptions extends PromptContent {
   /** Whose rights apply to the files that the prompt mentions. It can only be stricter than that of the session. */
   fileAuthority?: FileAuthority;
   /**
-   * Who wrote the text, if that is not the user of this surface. Nothing in it is expanded or executed, and the session has read text
+   * Names the author, if that is not the user of this surface. Nothing in the text is expanded or executed, and the session has read text
    * of somebody else from then on. `formatSentMessage` adds the name to the text.
    */
   sender?: string;

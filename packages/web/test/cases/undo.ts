@@ -48,7 +48,7 @@ export function undoCases(shared: Shared): void {
       await offer.getByRole("button", { name: choice }).click();
       await offer.waitFor({ state: "detached" });
     };
-    // Who closes the offer stays where they are.
+    // Closing the offer changes nothing.
     await goBack("Close");
     expect(existsSync(path)).toBe(true);
     await page.getByRole("dialog", { name: "Tree" }).getByRole("button", { name: "Close" }).click();
