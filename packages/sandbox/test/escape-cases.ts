@@ -431,8 +431,9 @@ const processes: EscapeCase[] = [
   ],
 ].map(([what, attack, escaped, needs]) => ({
   name: `processes: ${what}`,
-  setup:
-    "echo SECRET >$P/agent/auth.json; (export CANARY=secret; exec -a ESCAPE-MARK sleep 300) </dev/null >/dev/null 2>&1 & echo $! >$P/victim",
+  // It has the variable once it is another program.
+  setup: `echo SECRET >$P/agent/auth.json; (export CANARY=secret; exec -a ESCAPE-MARK sleep 300) </dev/null >/dev/null 2>&1 & echo $! >$P/victim
+    for i in $(seq $LOOKS); do grep -qs CANARY /proc/$(cat $P/victim)/environ && break; sleep 0.02; done`,
   attack: escaped ? attack! : `${attack} && ${says}`,
   ...(escaped && { escaped }),
   ...(needs && { needs }),
