@@ -227,7 +227,7 @@ test.skipIf(process.platform === "win32")(
   "a listing that takes long is answered in part, and ends when it is closed",
   async () => {
     const slow = join(root, "slow-rg");
-    await writeFile(slow, `#!/bin/sh\nprintf 'first.ts\\0'\necho $$ > ${root}/pid\nexec sleep 60\n`);
+    await writeFile(slow, `#!/bin/sh\necho $$ > ${root}/pid\nprintf 'first.ts\\0'\nexec sleep 60\n`);
     await chmod(slow, 0o755);
     const files = create({ locate: async () => slow });
     await expect
