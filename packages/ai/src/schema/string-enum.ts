@@ -2,7 +2,7 @@
 // below; a test compares them with its guards.
 
 /** A schema of one of several strings, which TypeBox accepts as one of its own. */
-export interface StringEnumSchema<TValue extends string> {
+interface StringEnumSchema<TValue extends string> {
   "~unsafe": TValue;
 }
 

@@ -1,7 +1,7 @@
 import type { Clock } from "../clock.ts";
 
 /** Finds the addresses of a name, as `lookup` of `node:dns` does. Browsers find them on their own. */
-export type Lookup = (
+type Lookup = (
   hostname: string,
   options: { all?: boolean | undefined },
   done: (error: Error | null, address: string | { address: string; family: number }[], family?: number) => void,

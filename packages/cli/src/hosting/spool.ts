@@ -33,7 +33,7 @@ interface SpoolOptions {
   ids?: Ids;
 }
 
-export const maxTextBytes = 64 * 1024;
+const maxTextBytes = 64 * 1024;
 /** Messages of one session, and of all, that may wait. */
 const maxMessages = 32;
 const maxAllMessages = 500;

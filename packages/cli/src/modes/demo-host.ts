@@ -7,7 +7,7 @@ import type { Io } from "../commands/command.ts";
 import { askAtTerminal } from "../hosting/open-host.ts";
 import { createDemoModel, createDemoProject } from "./demo-script.ts";
 
-export interface DemoHost {
+interface DemoHost {
   host: Host;
   sessionId: string;
   /** Ends the session and removes its directories. */

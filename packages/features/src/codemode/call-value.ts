@@ -3,7 +3,7 @@ import type { ToolCallOutcome } from "@tau/agent";
 import type { ImageContent, TextContent } from "@tau/ai";
 import { asRecord, isRecord } from "@tau/ai/internal";
 
-export interface CalledTool {
+interface CalledTool {
   readonly name: string;
   readonly outputSchema?: unknown;
 }

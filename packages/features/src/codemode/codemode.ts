@@ -30,7 +30,7 @@ interface RunningCall extends NestedCall {
   readonly startMs: number;
 }
 
-export interface CodemodeDetails {
+interface CodemodeDetails {
   readonly calls: readonly NestedCall[];
   /** The file with the whole output, if it was cut. */
   readonly fullOutputPath?: string;

@@ -28,7 +28,7 @@ const readResult = '(string | { type: "image"; data: string; mimeType: string; n
 const callToolResult = "{ content: object[]; structuredContent?: unknown; isError?: boolean }";
 
 /** The type of the value that a call of a tool resolves to. */
-export function getResultType({ name, outputSchema }: Pick<DeclaredTool, "name" | "outputSchema">): string {
+function getResultType({ name, outputSchema }: Pick<DeclaredTool, "name" | "outputSchema">): string {
   if (name === "bash") return bashResult;
   if (name === "read") return readResult;
   if (name.startsWith("mcp__")) return callToolResult;
@@ -53,7 +53,7 @@ export const declare = (tool: DeclaredTool): string =>
   `tools.${toIdentifier(tool.name)}(args: ${toType(tool.parameters)}): Promise<${getResultType(tool)}>`;
 
 /** The type of a JSON Schema. What it says beyond that, such as limits, is left out. */
-export function toType(schema: unknown): string {
+function toType(schema: unknown): string {
   const type = convert(schema, 0);
   return type.length > maxTypeLength ? "object" : type;
 }

@@ -10,7 +10,7 @@ import { declare, declareTool, type DeclaredTool } from "./declarations.ts";
 import { isReachable, listReachedTools } from "./reach.ts";
 
 /** Settings of code mode. */
-export const codemodeSettings = {
+const codemodeSettings = {
   codemode: group("Scripts that call tools.", {
     mode: setting(oneOf("on", "only"), {
       default: "on",

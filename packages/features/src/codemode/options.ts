@@ -1,7 +1,7 @@
 /** The options of a script, in its first line. Pure. */
 import { isRecord } from "@tau/ai/internal";
 
-export interface ScriptOptions {
+interface ScriptOptions {
   readonly maxOutputTokens: number;
   /** Undefined: the default limit. */
   readonly timeoutMs: number | undefined;

@@ -5,7 +5,7 @@ import type { ScriptResult } from "./engine/run-script.ts";
 import type { OutputItem } from "./engine/worker.ts";
 
 /** A script's output as blocks, before it is cut. */
-export interface ScriptOutput {
+interface ScriptOutput {
   readonly blocks: readonly (TextContent | ImageContent)[];
   /** All texts of it. */
   readonly text: string;

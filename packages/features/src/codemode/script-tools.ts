@@ -13,7 +13,7 @@ const defaultLimit = 8;
 const maxLimit = 100;
 const maxQuery = 2_000;
 
-export interface ScriptTool extends DeclaredTool {
+interface ScriptTool extends DeclaredTool {
   readonly info: ToolInfo | undefined;
 }
 

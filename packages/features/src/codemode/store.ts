@@ -6,7 +6,7 @@ import type { StoreChange } from "./engine/worker.ts";
 export const storeEntryType = "codemode-store";
 
 /** The data of an entry: the changes of one script. */
-export interface StoreEntryData {
+interface StoreEntryData {
   readonly set: Readonly<Record<string, unknown>>;
   readonly delete: readonly string[];
 }

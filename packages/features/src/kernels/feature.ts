@@ -93,7 +93,7 @@ export const findPythonAt = ({
   });
 
 /** The command that does the same, as a policy judges it: it reads the code for programs that it starts. */
-export const toCommand = (language: Language, code: string): string =>
+const toCommand = (language: Language, code: string): string =>
   `${language === "python" ? "python3 -c" : "node -e"} '${code.replaceAll("'", `'\\''`)}'`;
 
 export interface KernelsPorts {

@@ -2,7 +2,7 @@
 import { join, resolve } from "node:path";
 import { isProgram, listPathDirectories } from "../kit/programs.ts";
 
-export interface PythonPlace {
+interface PythonPlace {
   /** The setting `kernels.python`. */
   setting: string | undefined;
   env: Readonly<Record<string, string | undefined>>;

@@ -12,7 +12,7 @@ import { RegisteredTools } from "./registered-tools.ts";
 import { javascriptRunner, nodeOptions } from "./runners/javascript.ts";
 import { pythonRunner } from "./runners/python.ts";
 
-export interface KernelSetParts {
+interface KernelSetParts {
   tau: ExtensionAPI;
   clock: Clock;
   getSettings(): { idleMinutes: number; maxMemoryMb?: number | undefined };

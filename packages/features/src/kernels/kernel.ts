@@ -9,7 +9,7 @@ import type { DoneMessage, Display, FromKernel } from "./messages.ts";
 import { type AnswerRequest, KernelRequests } from "./requests.ts";
 
 /** How long a cell may take to end after an interrupt, before the kernel is ended. */
-export const interruptMs = 5_000;
+const interruptMs = 5_000;
 const minWatchMs = 50;
 const maxDisplays = 100;
 /** Limits what is kept of all of them, as long as their lines are. */

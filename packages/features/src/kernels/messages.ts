@@ -5,9 +5,9 @@ import type { KernelResult } from "./ipc.ts";
 /** A kernel that sends a longer message is ended. Its own program sends none. */
 export const maxMessageBytes = 16 * 1024 * 1024;
 
-export type CellStatus = "ok" | "error" | "interrupted";
+type CellStatus = "ok" | "error" | "interrupted";
 
-export interface CellError {
+interface CellError {
   name: string;
   message: string;
   traceback: string;

@@ -51,7 +51,7 @@ interface OpenConnectionOptions {
 }
 
 /** A program to talk to, or an address. */
-export type Endpoint =
+type Endpoint =
   | { readonly kind: "program"; start(): Promise<McpProgram> }
   | { readonly kind: "address"; readonly target: HttpTarget; readonly authProvider: McpAuthProvider | undefined };
 

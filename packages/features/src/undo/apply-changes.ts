@@ -30,7 +30,7 @@ export interface ApplyPorts {
   readonly maxFileBytes: number;
 }
 
-export interface Journal {
+interface Journal {
   /** Names temporary files, and the change in the history of the session. */
   readonly id: string;
   readonly changes: readonly PlannedChange[];
@@ -57,7 +57,7 @@ export async function applyChanges(ports: ApplyPorts, journal: Journal, commit: 
   await removeOwn(ports.journalPath);
 }
 
-export async function readJournal(path: string): Promise<Journal | undefined> {
+async function readJournal(path: string): Promise<Journal | undefined> {
   const value = await readJson(path);
   return isRecord(value) && typeof value["id"] === "string" && Array.isArray(value["changes"])
     ? (value as unknown as Journal)

@@ -7,7 +7,7 @@ import { getContentId, type PlannedChange } from "./plan-changes.ts";
 import { decodeText, type PreparedUndo } from "./prepare-undo.ts";
 import type { SnapshotStore } from "./snapshot-store.ts";
 
-export interface ShownFile {
+interface ShownFile {
   readonly path: string;
   readonly kind: "created" | "changed" | "removed";
 }

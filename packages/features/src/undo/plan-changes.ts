@@ -17,7 +17,7 @@ export interface PlannedChange {
   readonly to: MaybeState;
 }
 
-export interface Conflict {
+interface Conflict {
   readonly path: string;
   /** Continues a sentence that begins with the path. */
   readonly reason: string;

@@ -16,7 +16,7 @@ import { hash, readJson, removeOwn, writeJson } from "./own-files.ts";
 import { getProjectDirectory } from "./project-directory.ts";
 import type { SnapshotStore } from "./snapshot-store.ts";
 
-export interface ProjectOptions {
+interface ProjectOptions {
   cwd: string;
   agentDir: string;
   maxFileBytes: number;

@@ -41,7 +41,7 @@ const toShown = (change: PlannedChange, text: string, { overlaid }: SessionChang
   isOverlaid: overlaid.includes(change),
 });
 
-export function formatSummary(
+function formatSummary(
   { prompts, lost, unknown }: Pick<SessionChanges, "prompts" | "lost" | "unknown">,
   shown: readonly ShownChange[],
 ): string {

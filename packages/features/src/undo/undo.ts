@@ -105,7 +105,7 @@ function tellModel(tau: ExtensionAPI, text: string): void {
 }
 
 /** Describes the prompt that a run began with, for people. */
-export function describePrompt(reader: Pick<ExtensionContext["sessionManager"], "getBranch">): string {
+function describePrompt(reader: Pick<ExtensionContext["sessionManager"], "getBranch">): string {
   const entry = findPrompt(reader.getBranch());
   const text = entry ? joinTextBlocks(entry.message.content).trim().split("\n")[0]! : "";
   return text.length > maxPromptLength ? `${text.slice(0, maxPromptLength - 1)}…` : text || "a prompt";

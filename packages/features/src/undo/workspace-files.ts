@@ -20,7 +20,7 @@ import { type HeldDirectory, withDirectory } from "./held-directory.ts";
 import { isExecutableMode } from "./keeping-rules.ts";
 import type { Place } from "./plan-changes.ts";
 
-export interface ReadState {
+interface ReadState {
   readonly state: MaybeState;
   /** The content of a file, or the path of a link. */
   readonly bytes?: Buffer;

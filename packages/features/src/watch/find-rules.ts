@@ -8,7 +8,7 @@ import { nodeFileSystem, unlessMissing } from "@tau/tools/platform";
 import { listDirectories } from "./feature.ts";
 import { readRule, type RefusedRule, type WatchRule } from "./rule.ts";
 
-export interface FoundRules {
+interface FoundRules {
   readonly rules: readonly WatchRule[];
   readonly refused: readonly RefusedRule[];
 }

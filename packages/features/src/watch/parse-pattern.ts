@@ -14,7 +14,7 @@ export type PatternNode =
   /** `max` is undefined for any number. */
   | { readonly kind: "repeat"; readonly part: PatternNode; readonly min: number; readonly max: number | undefined };
 
-export interface ParsedPattern {
+interface ParsedPattern {
   readonly node: PatternNode;
   readonly ignoresCase: boolean;
 }

@@ -25,9 +25,7 @@ export interface RefusedRule {
   readonly reason: string;
 }
 
-export type ReadRule =
-  | { readonly kind: "rule"; readonly rule: WatchRule }
-  | ({ readonly kind: "refused" } & RefusedRule);
+type ReadRule = { readonly kind: "rule"; readonly rule: WatchRule } | ({ readonly kind: "refused" } & RefusedRule);
 
 interface RuleFile {
   readonly name: string;

@@ -31,7 +31,7 @@ export interface AccountHealth {
 }
 
 /** A type of channels that is in use until `close` is called. */
-export interface LoadedType {
+interface LoadedType {
   readonly type: ChannelType;
   close?(): Promise<void>;
 }

@@ -2,10 +2,10 @@
 import type { IncomingMessage } from "@tau/extensions";
 
 /** When an agent answers in a conversation with more than two members. */
-export const groupModes = ["mention", "always", "never"] as const;
+const groupModes = ["mention", "always", "never"] as const;
 export type GroupMode = (typeof groupModes)[number];
 
-export type IncomingStep =
+type IncomingStep =
   | { readonly kind: "answer" }
   /** A stranger in a direct conversation gets a code, and nothing else. */
   | { readonly kind: "offer_code" }

@@ -1,6 +1,6 @@
 /** Decides when people see how far an answer is. Pure: `stream-answer.ts` acts on it. */
 
-export type StreamStep =
+type StreamStep =
   | { readonly kind: "show" }
   | { readonly kind: "wait"; readonly forMs: number }
   /** Until more is written. */

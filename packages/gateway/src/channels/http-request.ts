@@ -3,7 +3,7 @@ import { request as requestHttp } from "node:http";
 import { request as requestHttps } from "node:https";
 import { getErrorMessage } from "@tau/ai/internal";
 
-export interface PlatformRequest {
+interface PlatformRequest {
   readonly url: string;
   readonly method: "GET" | "POST";
   readonly headers?: Readonly<Record<string, string>>;

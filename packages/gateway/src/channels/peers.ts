@@ -10,7 +10,7 @@ interface PeersOptions {
   clock: Clock;
 }
 
-export const maxOpenCodes = 3;
+const maxOpenCodes = 3;
 export const codeExpiresInMs = 60 * 60_000;
 const maxNameLength = 60;
 

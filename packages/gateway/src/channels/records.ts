@@ -24,7 +24,7 @@ export interface StoredReply {
  * `sending`: an attempt began, and how it ended is not known. `shown`: people see a part of it, and the rest is not written yet.
  * `uncertain` and `refused` ones are not sent again by themselves.
  */
-export type ReplyState = "waiting" | "sending" | "shown" | "uncertain" | "refused";
+type ReplyState = "waiting" | "sending" | "shown" | "uncertain" | "refused";
 
 export interface OutboxReply extends StoredReply {
   readonly state: ReplyState;
@@ -60,7 +60,7 @@ export interface Conversation {
 }
 
 /** A question of the policy that people of a conversation were asked. */
-export interface AskedQuestion {
+interface AskedQuestion {
   readonly sessionId: string;
   readonly approvalId: string;
   /** The identity of the person who may answer; see `toIdentity`. */

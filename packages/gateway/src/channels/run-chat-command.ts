@@ -12,7 +12,7 @@ import type { Conversation } from "./records.ts";
 import type { ChannelStore } from "./store.ts";
 
 /** A command for the session of a conversation, as nodes of a cluster send it to the one that runs the session. */
-export interface SessionChatCommand {
+interface SessionChatCommand {
   readonly sessionId: string;
   readonly name: ChatCommandName;
   readonly argument: string;

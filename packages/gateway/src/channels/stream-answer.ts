@@ -4,7 +4,7 @@ import type { ChannelLimits, Delivery } from "@tau/extensions";
 import { decideStream } from "./decide-stream.ts";
 import { closeFence, splitText } from "./split-text.ts";
 
-export interface StreamPort {
+interface StreamPort {
   readonly clock: Clock;
   readonly limits: Pick<ChannelLimits, "maxTextLength"> & { readonly minEditIntervalMs: number };
   /** Records another part of the answer, and sends it. Undefined if the answer is complete by now. */

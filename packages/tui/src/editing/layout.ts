@@ -1,5 +1,5 @@
 /** The rows of a document on the screen. */
-import { clustersFrom } from "./clusters.ts";
+import { type Cluster, clustersFrom } from "./clusters.ts";
 import type { Position, TextDocument } from "./document.ts";
 import { findAtoms, type Pastes } from "./paste-markers.ts";
 import { splice } from "./splice.ts";
@@ -112,7 +112,7 @@ export function findCol(layout: Layout, row: Row, column: number): number {
   return row.isLast ? row.end : last;
 }
 
-export function* rowClusters(layout: Layout, { line, start, end }: Row) {
+export function* rowClusters(layout: Layout, { line, start, end }: Row): Generator<Cluster> {
   const text = (layout.lines[line] as string).slice(0, end);
   const atoms = findAtoms(text, layout.pastes).filter((atom) => atom.start >= start);
   yield* clustersFrom(text, start, atoms);

@@ -40,7 +40,7 @@ export async function collectChanges(
 }
 
 /** Lists the files that differ between two commits. */
-export const listFiles = async (top: string, base: string, tip: string): Promise<string[]> =>
+const listFiles = async (top: string, base: string, tip: string): Promise<string[]> =>
   splitNul(await git(["diff-tree", "-r", "--no-renames", "--name-only", "-z", base, tip], { cwd: top }));
 
 /** Git with the files and objects of a task. */

@@ -6,7 +6,7 @@ import { type ExtensionAPI, getFeatureSettings } from "@tau/extensions";
 import { HarnessError } from "@tau/protocol";
 import { unlessMissing } from "@tau/tools/platform";
 import { applyChanges } from "./apply-changes.ts";
-import { collectChanges } from "./collect-changes.ts";
+import { type CollectedChanges, collectChanges } from "./collect-changes.ts";
 import { getFanoutDirectory, makeFanoutDirectory, recordsName } from "./directory.ts";
 import { findRepository, getObjects, type Repository, tryGit } from "./git.ts";
 import { makeIsolated } from "./make-isolated.ts";
@@ -173,7 +173,7 @@ async function finishIsolated(
 }
 
 /** Sets the branch of a record to its changes; undefined if there are none. */
-export async function collectRecord(record: HeldRecord, directory: string) {
+export async function collectRecord(record: HeldRecord, directory: string): Promise<CollectedChanges | undefined> {
   const { repository, name } = record.value;
   const found = await findRepository(repository);
   if (!found) throw new HarnessError("invalid_input", `The repository ${repository} is not there any more.`);

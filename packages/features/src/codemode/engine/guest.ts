@@ -20,7 +20,7 @@ export interface GuestSetup {
 export type GuestMessage = "call" | "text" | "image" | "console" | "store" | "exit" | "completed" | "failed";
 
 /** The functions of the guest that the worker calls. */
-export interface GuestHandles {
+interface GuestHandles {
   settle(id: string, isValue: boolean, json: string): void;
   follow(result: unknown): void;
 }

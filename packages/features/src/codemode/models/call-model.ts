@@ -32,7 +32,7 @@ interface CallConfig {
 let areRegistered = false;
 
 /** Adds the APIs of these models, once in a process. An answer is a text with the JSON of the result for the script. */
-export function registerOtherApis(): void {
+function registerOtherApis(): void {
   if (areRegistered) return;
   areRegistered = true;
   for (const [api, protocol] of Object.entries(protocols)) registerApiProvider(createApi(api, protocol));

@@ -2,8 +2,8 @@
 import { isRecord } from "@tau/ai/internal";
 import { catalogJson } from "./catalog.generated.ts";
 
-export const otherModelTypes = ["image", "classifier"] as const;
-export type OtherModelType = (typeof otherModelTypes)[number];
+const otherModelTypes = ["image", "classifier"] as const;
+type OtherModelType = (typeof otherModelTypes)[number];
 
 export interface OtherModel {
   readonly type: OtherModelType;

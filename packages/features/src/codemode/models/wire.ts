@@ -3,7 +3,7 @@ import type { ImageContent, TextContent } from "@tau/ai";
 import { asRecord, isRecord } from "@tau/ai/internal";
 import type { OtherModel } from "./catalog.ts";
 
-export interface WireRequest {
+interface WireRequest {
   /** Follows the base URL of the model. */
   readonly path: string;
   readonly headers?: Readonly<Record<string, string>>;

@@ -9,12 +9,12 @@ import { getErrorMessage } from "@tau/ai/internal";
 import type { DiscordApi } from "./discord-api.ts";
 
 /** Where a session of the gateway is kept, with which it is resumed. */
-export interface DiscordSessionStore {
+interface DiscordSessionStore {
   get(): SessionInfo | null;
   set(session: SessionInfo | null): void;
 }
 
-export interface ConnectionOptions {
+interface ConnectionOptions {
   readonly api: DiscordApi;
   readonly token: string;
   readonly session: DiscordSessionStore;
@@ -26,7 +26,7 @@ export interface ConnectionOptions {
 }
 
 /** Why a connection is over. */
-export interface ConnectionEnd {
+interface ConnectionEnd {
   /** The code of the WebSocket. Undefined: there was no connection. */
   readonly code?: number;
   readonly reason: string;

@@ -15,7 +15,7 @@ export type DiscordPlace =
   | { readonly kind: "thread"; readonly guildId: string; readonly parentId: string };
 
 /** The account itself, in the guild of a message. */
-export interface DiscordSelf {
+interface DiscordSelf {
   readonly id: string;
   readonly roles: readonly string[];
 }
@@ -29,7 +29,7 @@ export type DiscordMessage = APIMessage & {
   readonly member?: { readonly nick?: string | null; readonly roles: readonly string[] };
 };
 
-export interface ParsedMessage {
+interface ParsedMessage {
   readonly message: Omit<IncomingMessage, "loadFiles">;
   readonly files: readonly DiscordFile[];
 }

@@ -8,7 +8,7 @@ import { isRecord, tryParseJson } from "@tau/ai/internal";
 import type { ChannelPosition } from "@tau/extensions";
 
 /** A dispatch of the gateway that is being handled. */
-export interface PositionMark {
+interface PositionMark {
   readonly sessionId: string | undefined;
   readonly sequence: number;
 }

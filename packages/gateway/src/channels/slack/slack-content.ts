@@ -11,7 +11,7 @@ const maxValueLength = 2_000;
 
 type Block = Readonly<Record<string, unknown>>;
 
-export interface SlackContent {
+interface SlackContent {
   /** Beside blocks, this is for notifications only. */
   readonly text: string;
   readonly blocks: readonly Block[];

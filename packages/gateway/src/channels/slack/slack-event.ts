@@ -19,7 +19,7 @@ export interface SlackFile {
   readonly url: string;
 }
 
-export type SlackUpdate =
+type SlackUpdate =
   | {
       readonly kind: "message";
       /** The sender's name is empty: events have only ids. */

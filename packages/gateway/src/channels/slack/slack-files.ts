@@ -11,7 +11,7 @@ const transferTimeoutMs = 60_000;
 const maxFileBytes = 20 * 1024 * 1024;
 const fileHosts: readonly string[] = ["files.slack.com", "files.slack-gov.com"];
 
-export interface SlackFilesOptions {
+interface SlackFilesOptions {
   readonly api: SlackApi;
   readonly token: string;
   readonly baseUrl: string | undefined;

@@ -4,7 +4,7 @@ import type { Clock } from "@tau/ai";
 import { getClientOptions } from "./slack-api.ts";
 import { type SlackFailure, toFailure } from "./slack-answer.ts";
 
-export interface SlackSocketOptions {
+interface SlackSocketOptions {
   readonly appToken: string;
   readonly baseUrl: string | undefined;
   /** Closes the connection, also one that is being made. */
@@ -16,7 +16,7 @@ export interface SlackSocketOptions {
 }
 
 /** Why a connection is over. `isRenewal`: Slack has asked for another one, and takes it at once. */
-export interface SocketEnd {
+interface SocketEnd {
   readonly reason: string;
   readonly isRenewal: boolean;
 }
@@ -104,7 +104,7 @@ export function classifyFrame(frame: unknown): "hello" | "disconnect" | "envelop
 }
 
 /** Reads why Slack ends a connection. Pure. */
-export function readDisconnect(reason: unknown): SocketEnd {
+function readDisconnect(reason: unknown): SocketEnd {
   switch (reason) {
     case "warning":
     case "refresh_requested":

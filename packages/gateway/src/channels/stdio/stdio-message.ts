@@ -25,7 +25,7 @@ const messageFields = {
 
 const pressFields = { type: oneOf("press"), id: optional(nonEmptyText), address, sender, value: nonEmptyText };
 
-export type ParsedLine =
+type ParsedLine =
   | { readonly kind: "message"; readonly message: IncomingMessage }
   | { readonly kind: "press"; readonly press: ChannelPress }
   | { readonly kind: "wrong"; readonly reason: string };

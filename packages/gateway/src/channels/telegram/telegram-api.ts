@@ -3,7 +3,7 @@ import { isRecord, tryParseJson } from "@tau/ai/internal";
 import type { Delivery } from "@tau/extensions";
 import { type PlatformAnswer, requestPlatform } from "../http-request.ts";
 
-export type TelegramAnswer =
+type TelegramAnswer =
   | { readonly kind: "ok"; readonly result: unknown }
   | { readonly kind: "refused"; readonly code: number; readonly reason: string }
   | { readonly kind: "limited"; readonly reason: string; readonly retryAfterMs: number }

@@ -9,7 +9,7 @@ export interface TelegramBot {
 }
 
 /** A file that came with a message, before it is loaded. */
-export interface TelegramFile {
+interface TelegramFile {
   readonly fileId: string;
   readonly name: string;
   readonly mimeType: string;

@@ -8,7 +8,7 @@ import { type MovedSession, trashSession } from "../../session/trash.ts";
 import type { HostedSession } from "../hosted-session.ts";
 import { type CommandContext, getLookup } from "./command.ts";
 
-export interface NamedSession {
+interface NamedSession {
   /** Undefined for a session that is not in a file. */
   readonly file: string | undefined;
   /** For messages. */
