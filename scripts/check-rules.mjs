@@ -1,9 +1,10 @@
 /**
  * Checks what the linter cannot: which package imports which, that nothing reaches outside the repository, how doc comments
- * begin, and that the lock file names no registry and has every package that any platform needs.
+ * begin, that every export has a use, and that the lock file names no registry and has every package that any platform needs.
  */
 import { readdirSync, readFileSync, statSync } from "node:fs";
 import { dirname, join, relative, resolve, sep } from "node:path";
+import { findUnusedExports } from "./unused-exports.mjs";
 
 const root = join(import.meta.dirname, "..");
 
@@ -46,12 +47,14 @@ const importedOnlyBy = { tui: ["pi", "pi-sdk"], pi: ["pi-sdk"], "pi-sdk": [], ga
 const commentOpening = /\/\*\*\s*(?:\*\s*)?(What|Of|One|The same|As|Those)\b/g;
 
 const problems = [];
+const texts = new Map(sourceFiles(root).map((file) => [file, readFileSync(file, "utf8")]));
 for (const name of readdirSync(join(root, "packages"))) checkPackage(name);
-for (const file of sourceFiles(root)) {
-  checkReach(file);
-  checkComments(file);
+for (const [file, text] of texts) {
+  checkReach(file, text);
+  checkComments(file, text);
 }
 checkTerminal();
+checkExports();
 checkLock();
 
 for (const problem of problems) console.error(problem);
@@ -62,8 +65,8 @@ function checkPackage(name) {
   const allowed = seesOnly[name] ?? order.slice(0, order.indexOf(name)).filter((other) => maySee(name, other));
   const directory = join(root, "packages", name);
   const declared = getDependencies(directory);
-  for (const file of sourceFiles(join(directory, "src"))) {
-    for (const specifier of getImports(file)) {
+  for (const [file, text] of textsIn(join(directory, "src"))) {
+    for (const specifier of getImports(text)) {
       const other = /^@tau\/([a-z-]+)/.exec(specifier)?.[1];
       if (other && other !== name && !allowed.includes(other)) report(file, `may not import @tau/${other}`);
       if (other && other !== name && !declared.has(`@tau/${other}`) && !file.endsWith(".test.ts"))
@@ -107,26 +110,30 @@ function maySee(name, other) {
 
 /** The terminal knows a session only through commands and events, so that it can show one of another machine. */
 function checkTerminal() {
-  for (const file of sourceFiles(join(root, "packages", "cli", "src", "interactive"))) {
-    const hasValues = /^import (?!type )[^;]*? from "@tau\/harness/m.test(readFileSync(file, "utf8"));
+  for (const [file, text] of textsIn(join(root, "packages", "cli", "src", "interactive"))) {
+    const hasValues = /^import (?!type )[^;]*? from "@tau\/harness/m.test(text);
     if (hasValues) report(file, "may import only types of @tau/harness");
   }
 }
 
-function checkReach(file) {
-  const text = readFileSync(file, "utf8");
+function checkReach(file, text) {
   if (/["'`(/]\.\.\/shared\b/.test(text) && file !== import.meta.filename)
     report(file, "reads what is outside the repository");
 }
 
-function checkComments(file) {
-  const text = readFileSync(file, "utf8");
+function checkComments(file, text) {
   for (const { index, 1: opening } of text.matchAll(commentOpening)) {
     const line = text.slice(0, index).split("\n").length;
     problems.push(
       `${relative(root, file)}:${line}: a comment begins with "${opening}"; begin with a verb or name its subject`,
     );
   }
+}
+
+/** An export is a promise to other modules. Without one that uses it, it hides code that nothing needs. */
+function checkExports() {
+  for (const { file, line, name } of findUnusedExports(root, texts))
+    problems.push(`${relative(root, file)}:${line}: no other file imports ${name}; remove its export, or the code`);
 }
 
 function checkLock() {
@@ -149,8 +156,7 @@ function isLocked(packages, path, dependency) {
   }
 }
 
-function getImports(file) {
-  const text = readFileSync(file, "utf8");
+function getImports(text) {
   return [...text.matchAll(/(?:from|import)\s*\(?\s*["']([^"']+)["']/g)].map((match) => match[1]);
 }
 
@@ -161,6 +167,10 @@ function sourceFiles(directory) {
     if (statSync(path).isDirectory()) return sourceFiles(path);
     return /\.(ts|tsx|mjs|js|sh)$/.test(name) ? [path] : [];
   });
+}
+
+function textsIn(directory) {
+  return [...texts].filter(([file]) => file.startsWith(directory + sep));
 }
 
 function report(file, what) {
