@@ -117,7 +117,9 @@ export class HostedSession {
     if (submission.disposition !== "started" || submission.isWritten) return submission;
     const { failure } = await submission.outcome;
     const reason = failure?.message ?? "the run ended before it was written";
-    throw new HarnessError("write_failed", `The prompt could not be written into the session: ${reason}`);
+    // Who holds messages for the session must know that another writer says them.
+    const code = this.session.readOnly?.reason === "overtaken" ? "overtaken" : "write_failed";
+    throw new HarnessError(code, `The prompt could not be written into the session: ${reason}`);
   }
 
   /** Submits a prompt, and resolves when the run that it begins is over. Undefined: an extension dealt with the prompt. */

@@ -1,5 +1,5 @@
 import { scriptedModel } from "@tau/ai/testing";
-import { mkdtemp, rm, symlink } from "node:fs/promises";
+import { appendFile, mkdtemp, rm, symlink } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { describe, expect, onTestFinished, test } from "vitest";
@@ -284,6 +284,14 @@ test.each([Number.NaN, 0.5, 99])("the event %d is refused as the last one that a
   const hosted = host.get(await host.create());
   hosted.session.notify("test", "Hello.");
   expect(() => hosted.subscribe(() => {}, { epoch: hosted.epoch, seq })).toThrow(/does not exist/);
+});
+
+test("a prompt for a log that another writer has is refused as such, and not as a failure of the disk", async () => {
+  const { host } = await openHost();
+  const hosted = host.get(await host.create());
+  await hosted.session.persist();
+  await appendFile(hosted.session.sessionFile!, '{"type":"label"}\n');
+  await expect(hosted.submit("Hello.", {})).rejects.toMatchObject({ code: "overtaken" });
 });
 
 test("only a client with the scope admin chooses the permission mode free, and no other gets a session in it", async () => {
