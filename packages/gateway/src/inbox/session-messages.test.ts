@@ -35,8 +35,15 @@ function open() {
   const logged: string[] = [];
   let written = 0;
   const log = (line: string) => void logged.push(line);
-  const messages = new SessionMessages("s", { store, clock, log, onGivenUp: () => {}, onWritten: () => written++ });
-  return { disk, table, clock, messages, logged, countWritten: () => written };
+  const told: StoredMessage[] = [];
+  const messages = new SessionMessages("s", {
+    store,
+    clock,
+    log,
+    onGivenUp: (each) => told.push(each),
+    onWritten: () => written++,
+  });
+  return { disk, table, clock, messages, logged, told, countWritten: () => written };
 }
 
 test("an outcome that could not be written counts, and is written when the disk takes it", async () => {
@@ -51,6 +58,25 @@ test("an outcome that could not be written counts, and is written when the disk 
   expect([table.counts.waiting, countWritten()]).toEqual([0, 1]);
   expect(messages.isEmpty).toBe(true);
   expect(logged).toHaveLength(1);
+});
+
+test("that a message is given up is told when it is on the disk, and once", async () => {
+  const { disk, clock, messages, told } = open();
+  await messages.settle([message], { kind: "dead", reason: "It is too old." });
+  expect(told).toEqual([]);
+  disk.isFull = false;
+  await clock.advance(5_000);
+  expect(told).toEqual([{ ...message, state: "dead", reason: "It is too old." }]);
+  await clock.advance(60_000);
+  expect(told).toHaveLength(1);
+});
+
+test("a message that belongs to another node by now is not told as given up", async () => {
+  const { disk, table, messages, told } = open();
+  disk.isFull = false;
+  table.clear();
+  await messages.settle([message], { kind: "dead", reason: "It could not be said." });
+  expect(told).toEqual([]);
 });
 
 test("an outcome that somebody is told is on the disk, or the message has none", async () => {

@@ -8,7 +8,7 @@ interface SessionMessagesParts {
   store: InboxStore;
   clock: Clock;
   log: (line: string) => void;
-  /** Called with each message that was given up. */
+  /** Called with each message that was given up, when that is on the disk. */
   onGivenUp: (message: StoredMessage) => void;
   /** Called when outcomes are on the disk that could not be written before. */
   onWritten: () => void;
@@ -53,12 +53,6 @@ export class SessionMessages {
   /** They count as settled at once. An outcome that cannot be written is written later. */
   async settle(messages: readonly StoredMessage[], outcome: MessageOutcome): Promise<void> {
     const ids = messages.map(({ id }) => id);
-    if (outcome.kind === "dead") {
-      const { reason, isUntold } = outcome;
-      for (const message of messages) {
-        this.#parts.onGivenUp({ ...message, state: "dead", reason, ...(isUntold && { isUntold }) });
-      }
-    }
     try {
       await this.#write(ids, outcome);
     } catch (error) {
@@ -88,6 +82,10 @@ export class SessionMessages {
     for (const id of ids) this.#settled.add(id);
     await this.#parts.store.settle(ids, outcome);
     for (const id of ids) this.#settled.delete(id);
+    if (outcome.kind !== "dead") return;
+    // In a cluster it may belong to another node by now, and then it is not given up.
+    const dead = ids.flatMap((id) => this.#parts.store.messages.get(id) ?? []).filter(({ state }) => state === "dead");
+    for (const message of dead) this.#parts.onGivenUp(message);
   }
 
   #retryLater(): void {
