@@ -132,7 +132,8 @@ export const gatewaySettings = {
       }),
       ttlMs: setting(milliseconds, {
         default: 10 * 60_000,
-        description: "How old a message may be when it is injected after a restart, in milliseconds.",
+        description:
+          "How old a message may be when it is sent after a restart, or after its session could not be opened for a while, in milliseconds.",
         project,
       }),
     }),

@@ -6,7 +6,7 @@ import type { Ids } from "@tau/ai";
 import { getErrorMessage } from "@tau/ai/internal";
 import type { AgentSession } from "@tau/harness";
 import type { HostedSession } from "@tau/harness/host";
-import { GatewayError } from "../errors.ts";
+import { GatewayError, isGatewayError } from "../errors.ts";
 import type { Lanes } from "../lanes/lanes.ts";
 import type { RunRecords } from "../lanes/run-records.ts";
 import { SessionExecutionQueue } from "../lanes/session-execution-queue.ts";
@@ -32,8 +32,11 @@ export interface SessionInboxParts extends SessionFollowerParts {
 
 export type MessageDraft = Omit<InboxMessage, "id" | "acceptedAt">;
 
-/** How often a session that is closed in the wrong moment is opened again. */
+/** How often a session that is closed in the wrong moment is opened again at once. */
 const maxAttempts = 3;
+/** How long to wait when a session cannot be used for a reason that passes. Doubles each time. */
+const firstRetryMs = 1_000;
+const maxRetryMs = 30_000;
 
 export class SessionInbox {
   readonly #sessionId: string;
@@ -48,6 +51,8 @@ export class SessionInbox {
   #working: Promise<void> | undefined;
   #isStopped = false;
   #cancelTimer = () => {};
+  /** How often what waits could not be said since it could be. */
+  #failures = 0;
 
   constructor(sessionId: string, parts: SessionInboxParts) {
     this.#sessionId = sessionId;
@@ -181,9 +186,11 @@ export class SessionInbox {
       try {
         await this.#step();
         attempts = 0;
+        this.#failures = 0;
       } catch (error) {
         if (this.#parts.leaveToOthers && isElsewhere(error)) this.#leaveToOthers(this.#parts.leaveToOthers);
         else if (++attempts < maxAttempts && isClosed(error)) this.#isDirty = true;
+        else if (isPassing(error)) await this.#tryLater(error);
         else await this.#giveUp(this.#follower.listWaiting(), error);
       }
     }
@@ -255,7 +262,7 @@ export class SessionInbox {
       else await submitted;
     } catch (error) {
       this.#follower.unmarkHanded([...step.messages.map(getLogId), logId]);
-      if (this.#isStopped || isClosed(error) || isElsewhere(error)) throw error;
+      if (this.#isStopped || isPassing(error) || isElsewhere(error)) throw error;
       await this.#giveUp(step.messages, error);
     }
     this.#isDirty = true;
@@ -282,6 +289,18 @@ export class SessionInbox {
     if (disposition === "handled") await this.#messages.settle(messages, { kind: "injected" });
     for (const { id } of messages) this.#answers.settle(id, { disposition, ...(notices && { notices: [...notices] }) });
     this.#place.wakeWhenIdle(hosted.session);
+  }
+
+  /** Fails the answers that senders still wait for. What was accepted is tried again, until it is too old. */
+  async #tryLater(error: unknown): Promise<void> {
+    const { clock, getSettings, log } = this.#parts;
+    const bornMs = clock.now() - getSettings().queue.ttlMs;
+    const isLost = ({ id, acceptedAt }: StoredMessage) => this.#answers.has(id) || acceptedAt <= bornMs;
+    await this.#giveUp(this.#follower.listWaiting().filter(isLost), error);
+    if (this.#isStopped || this.#follower.listWaiting().length === 0) return;
+    const retryMs = Math.min(firstRetryMs * 2 ** this.#failures++, maxRetryMs);
+    log(`What waits for the session ${this.#sessionId} could not be said yet: ${getErrorMessage(error)}`);
+    this.#cancelTimer = clock.setTimer(retryMs, () => this.wake());
   }
 
   /** Fails the answers that senders still wait for: nothing was accepted. The other messages can be replayed. */
@@ -316,3 +335,7 @@ const elsewhereCodes: readonly unknown[] = ["moved", "overtaken", "read_only"];
 const isElsewhere = (error: unknown): boolean => elsewhereCodes.includes((error as { code?: unknown }).code);
 
 const isClosed = (error: unknown): boolean => (error as { code?: unknown }).code === "closed";
+
+/** Whether the session may be usable in a moment: it is being closed, or the cluster cannot say now who runs it. */
+const isPassing = (error: unknown): boolean =>
+  isClosed(error) || (isGatewayError(error) && error.code === "unavailable");
