@@ -7,6 +7,7 @@ import { jetstreamManager } from "@nats-io/jetstream";
 import { scriptedModel, type ScriptedTurn, text } from "@tau/ai/testing";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { findHookToken } from "@tau/gateway";
+import type { MethodData } from "@tau/protocol/gateway";
 import { formatLogId, placeLog } from "../src/names.ts";
 import { checkStream, countEpochs, type GatewayNode, getFrames, useCluster } from "./kit.ts";
 import { hasNats } from "./nats-servers.ts";
@@ -84,6 +85,44 @@ describe.skipIf(!hasNats)("sessions of a cluster", () => {
     // To rename it was the last use of it.
     expect((await list(a)).map(({ name }) => name)).toEqual(["Second", undefined]);
     expect(await b.client.must("sessions.open", { sessionId: second })).toMatchObject({ name: "Second" });
+  });
+
+  test("are reported with what they have used, and what is left of the day, at any node", async () => {
+    const directory = await mkdtemp(join(cluster.workspace, "used-"));
+    const model = { cost: { input: 0, output: 10, cacheRead: 0, cacheWrite: 0 } };
+    const usage = { input: 0, output: 100_000, cacheRead: 0, cacheWrite: 0 };
+    const openNode = (name: string, answers: number) => {
+      const turns = Array.from({ length: answers }, () => ({ content: [text("Said.")], usage }));
+      return openGateway(name, scriptedModel(turns, { model }), { settings: { budgets: { day: { cost: 5 } } } });
+    };
+    const [a, b] = [await openNode("u", 2), await openNode("v", 1)];
+    const create = async ({ client }: GatewayNode) =>
+      (await client.must<{ sessionId: string }>("sessions.create", { cwd: directory })).sessionId;
+    const [first, second, third] = [await create(a), await create(b), await create(a)];
+    for (const sessionId of [first, second, third]) {
+      await a.client.must("session.execute", { sessionId, prompt: "Say it." });
+    }
+    const checkReports = async (expected: { requests: number; cost: number }) => {
+      for (const { client } of [a, b]) {
+        const reports = await Promise.all([
+          client.must<MethodData<"usage.report">>("usage.report", { by: "project" }),
+          client.must<MethodData<"usage.report">>("session.get_usage_report", { sessionId: first, by: "project" }),
+        ]);
+        for (const { rows, limits } of reports) {
+          expect(rows.find(({ name }) => name === directory)).toMatchObject(expected);
+          // What a deleted session has cost is spent all the same.
+          expect(limits).toEqual([{ period: "day", limit: 5, spent: 3, reserved: 0, left: 2 }]);
+        }
+      }
+    };
+    await checkReports({ requests: 3, cost: 3 });
+    await b.client.must("session.delete_session", { sessionId: first, session: second });
+    await checkReports({ requests: 2, cost: 2 });
+    // The sessions of a node that has left are counted too.
+    await b.client.must("sessions.close", { sessionId: first });
+    await a.close();
+    const { rows } = await b.client.must<MethodData<"usage.report">>("usage.report", { by: "project" });
+    expect(rows.find(({ name }) => name === directory)).toMatchObject({ requests: 2, cost: 2 });
   });
 
   test("are listed at any node from their creation on, before anything was said", async () => {

@@ -4,7 +4,6 @@ import { listFields, searchFields, toSearchData, toSearchOptions } from "@tau/ha
 import { canResume } from "../bridge/session-feed.ts";
 import { GatewayError } from "../errors.ts";
 import type { OpenSession } from "../sessions/open-session.ts";
-import { needsFiles } from "../sessions/needs-files.ts";
 import { getSessionStatus, toListedSession } from "../sessions/session-status.ts";
 import { listTreeEntries } from "../sessions/tree-entry.ts";
 import { atSession, here, method, type MethodContext, type SomeMethods } from "./method.ts";
@@ -33,10 +32,9 @@ export const sessionsMethods = {
       return { sessions, ...(page.cursor !== undefined && { cursor: page.cursor }) };
     },
   ),
-  "sessions.search": method(here, searchFields, async ({ parts }, params) => {
-    if (parts.cluster) throw needsFiles("searched");
-    return toSearchData(await parts.sessionIndex.search(toSearchOptions(params)));
-  }),
+  "sessions.search": method(here, searchFields, async ({ parts }, params) =>
+    toSearchData(await parts.sessionIndex.search(toSearchOptions(params))),
+  ),
   "sessions.create": method(
     here,
     { cwd: nonEmptyText, agent: optional(nonEmptyText), name: optional(nonEmptyText), onDisconnect: onDisconnectField },

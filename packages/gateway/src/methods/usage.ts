@@ -6,7 +6,6 @@ import { sumUsage } from "@tau/harness/session";
 import type { UsageData } from "@tau/protocol/gateway";
 import { GatewayError } from "../errors.ts";
 import type { GatewayParts } from "../parts.ts";
-import { needsFiles } from "../sessions/needs-files.ts";
 import { here, method, type SomeMethods } from "./method.ts";
 
 const pageSize = 100;
@@ -42,10 +41,9 @@ export const usageMethods = {
     },
   ),
   // Not of the gateway's sessions alone: those of the user, as everywhere else.
-  "usage.report": method(here, usageReportFields, async ({ parts }, params) => {
-    if (parts.cluster) throw needsFiles("counted");
-    return await parts.sessionIndex.reportUsage({ ...params, limits: getCostLimits(parts) });
-  }),
+  "usage.report": method(here, usageReportFields, ({ parts }, params) =>
+    parts.sessionIndex.reportUsage({ ...params, limits: getCostLimits(parts) }),
+  ),
 } satisfies SomeMethods;
 
 function getCostLimits({ settings }: GatewayParts) {

@@ -8,8 +8,8 @@ import {
   type Storage,
   StoredSessions,
 } from "@tau/harness/session";
-import { needsFiles } from "./needs-files.ts";
 import type { UsageReportData } from "@tau/protocol";
+import { GatewayError } from "../errors.ts";
 import type { SessionList, SessionPageOptions, UsageReportOptions } from "./session-list.ts";
 import { cutPage, type SessionPage } from "./session-page.ts";
 
@@ -41,7 +41,8 @@ export class StoredList implements SessionList {
   }
 
   async search(): Promise<never> {
-    throw needsFiles("searched");
+    const text = "Only sessions in files can be searched, and those of this gateway are elsewhere.";
+    throw new GatewayError("unavailable", text);
   }
 
   reportUsage(options: UsageReportOptions): Promise<UsageReportData> {
