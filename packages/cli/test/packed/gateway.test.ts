@@ -1,14 +1,14 @@
 /** The packed gateway as a process: how signals end it, and what is left after one that nothing can catch. */
 import { readFile, writeFile } from "node:fs/promises";
-import { join } from "node:path";
+import { basename, join } from "node:path";
 import { connectRaw } from "@tau/gateway/testing";
 import { findGateway } from "@tau/protocol/node";
 import { expect, test } from "vitest";
 import { createModelWorkspace, createWorkspace, textReply, toolReply, type Workspace } from "../kit.ts";
 import { runPacked, start, type Started } from "./kit.ts";
 
-async function startGateway(workspace: Workspace): Promise<Started> {
-  const started = await start(workspace, ["gateway", "--port", "0"]);
+async function startGateway(workspace: Workspace, env: Record<string, string> = {}): Promise<Started> {
+  const started = await start(workspace, ["gateway", "--port", "0"], { env });
   await expect.poll(() => started.output().err).toMatch(/^Listening on http:\/\/127\.0\.0\.1:\d+\n/);
   return started;
 }
@@ -30,6 +30,30 @@ test("a killed gateway does not keep the next from starting, with the same token
   second.child.kill("SIGTERM");
   expect(await second.ended).toMatchObject({ code: 0, signal: null });
   expect(await findGateway(workspace.agentDir)).toBeUndefined();
+});
+
+test("a gateway without accounts of channels loads nothing for them, and nothing of a cluster", async () => {
+  const workspace = await createWorkspace();
+  const preload = join(workspace.directory, "preload.cjs");
+  const read = join(workspace.directory, "read");
+  await writeFile(
+    preload,
+    String.raw`const fs = require("node:fs");
+const { readFileSync, appendFileSync } = fs;
+fs.readFileSync = (path, ...rest) => {
+  appendFileSync(${JSON.stringify(read)}, path + "\n");
+  return readFileSync(path, ...rest);
+};`,
+  );
+  const gateway = await startGateway(workspace, { NODE_OPTIONS: `--require ${JSON.stringify(preload)}` });
+  const { url, token } = (await findGateway(workspace.agentDir))!;
+  const client = await connectRaw(url, { token });
+  expect(await client.must("channels.list")).toEqual({ channels: [] });
+  gateway.child.kill("SIGTERM");
+  expect(await gateway.ended).toMatchObject({ code: 0 });
+  const names = (await readFile(read, "utf8")).split("\n").map((path) => basename(path));
+  expect(names).toContain("gateway.cjs");
+  expect(names.filter((name) => ["discord.cjs", "slack.cjs", "cluster.cjs"].includes(name))).toEqual([]);
 });
 
 test("a gateway whose cluster cannot be reached says so, and does not start", async () => {
