@@ -1,7 +1,7 @@
 /** Commands in one sandbox for the whole session, which is started with the first of them. */
 import { constants } from "node:os";
 import { getErrorMessage } from "@tau/ai/internal";
-import type { ConfinedLimits } from "@tau/tools";
+import { type ConfinedLimits, ToolsError } from "@tau/tools";
 import { isWithin } from "@tau/tools/platform";
 import { type Helper, notStarted, openHelper } from "./helper.ts";
 import { lookAtPath } from "./look.ts";
@@ -154,5 +154,5 @@ async function addMount(helper: Helper, { kind, path }: Mount): Promise<void> {
   if (kind === "empty") return;
   const error = await helper.mount(kind, path);
   const isHarmless = kind === "fixed" ? harmlessForFixed : harmless;
-  if (!isHarmless.has(error)) throw new Error(`${path} could not be protected (error ${error}).`);
+  if (!isHarmless.has(error)) throw new ToolsError("unavailable", `${path} could not be protected (error ${error}).`);
 }

@@ -3,7 +3,7 @@ import { spawn as nodeSpawn } from "node:child_process";
 import { constants, openSync, readFileSync } from "node:fs";
 import { Socket } from "node:net";
 import { Readable } from "node:stream";
-import type { ConfinedLimits, ConfinedProcess, ExitStatus, SpawnRequest } from "@tau/tools";
+import { type ConfinedLimits, type ConfinedProcess, type ExitStatus, type SpawnRequest, ToolsError } from "@tau/tools";
 import { getErrorMessage } from "@tau/ai/internal";
 import { systemCode } from "@tau/tools/platform";
 import { HelperChannel, type Running, type Slot } from "./helper-channel.ts";
@@ -73,14 +73,16 @@ export async function openHelper(options: HelperOptions): Promise<Helper> {
     const channel = new HelperChannel(child, stream(descriptors.channel), () => {
       const pid = findPid(info());
       if (pid === undefined) {
-        reject(new Error("bubblewrap did not tell the number of its first process."));
+        reject(new ToolsError("unavailable", "bubblewrap did not tell the number of its first process."));
         return void channel.close();
       }
       for (const directory of socketDirectories ?? []) channel.send(encodeAllow(directory));
       const sockets = new HandedSockets(child, pid, (request) => channel.send(encodeSocket(request)));
       resolve(new SessionHelper(channel, pid, sockets));
     });
-    void channel.ended.then(() => reject(new Error(complaint().trim() || "bubblewrap ended without a message.")));
+    void channel.ended.then(() =>
+      reject(new ToolsError("unavailable", complaint().trim() || "bubblewrap ended without a message.")),
+    );
   });
 }
 

@@ -2,6 +2,7 @@
 import { mkdir, readdir, readFile, rm, stat, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import type { LogKey, Storage } from "@tau/harness/session";
+import { GatewayError } from "../errors.ts";
 import { maxReplyAgeMs } from "./decide-delivery.ts";
 import type { OutboxReply } from "./records.ts";
 
@@ -50,7 +51,8 @@ export const createStoredCopies = (storage: Storage): FileCopies => ({
     const store = await storage.open(key, { createdAt: new Date(0).toISOString() });
     try {
       const outcome = await store.append(Buffer.from("{}\n"), { position: 0, sync: true });
-      if (outcome.kind !== "appended") throw new Error(`The file could not be kept: ${outcome.reason}.`);
+      if (outcome.kind !== "appended")
+        throw new GatewayError("unavailable", `The file could not be kept: ${outcome.reason}.`);
       await store.writeBlob(blobName, bytes);
     } finally {
       await store.close();

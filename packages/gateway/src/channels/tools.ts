@@ -3,7 +3,7 @@ import { basename, extname, resolve } from "node:path";
 import type { Clock, Ids } from "@tau/ai";
 import { isRecord } from "@tau/ai/internal";
 import type { PipelineTool } from "@tau/harness";
-import { isWithin } from "@tau/tools";
+import { isWithin, ToolsError } from "@tau/tools";
 import type { Account } from "./accounts.ts";
 import type { FileCopies } from "./file-copies.ts";
 import type { ChannelOutbox } from "./outbox.ts";
@@ -42,7 +42,7 @@ export function createChannelTools(parts: ChannelToolParts): PipelineTool[] {
   const open = () => {
     const conversation = parts.getConversation();
     const account = conversation && parts.findAccount(conversation.accountId);
-    if (!conversation || !account) throw new Error("The channel is not connected now.");
+    if (!conversation || !account) throw new ToolsError("unavailable", "The channel is not connected now.");
     return { conversation, channel: account.channel };
   };
   const isForConversation = (name: string) => [{ capability: "session", target: { kind: "name", name } }] as const;
@@ -74,10 +74,10 @@ export function createChannelTools(parts: ChannelToolParts): PipelineTool[] {
       access: () => [...isForConversation(names.react)],
       async execute(_toolCallId, args) {
         const { conversation, channel } = open();
-        if (!channel.react) throw new Error("The channel has no reactions.");
+        if (!channel.react) throw new ToolsError("unavailable", "The channel has no reactions.");
         const { address, sourceMessageId } = conversation;
         const delivery = await channel.react(address, sourceMessageId, getField(args, "emoji"));
-        if (delivery.kind !== "sent") throw new Error(`The reaction was not added: ${delivery.reason}`);
+        if (delivery.kind !== "sent") throw new ToolsError("failed", `The reaction was not added: ${delivery.reason}`);
         return toResult("The reaction is there.");
       },
     },
@@ -94,13 +94,13 @@ export function createChannelTools(parts: ChannelToolParts): PipelineTool[] {
       },
       async execute(toolCallId, args, _signal, _onUpdate, context) {
         const { conversation, channel } = open();
-        if (!channel.sendFile) throw new Error("The channel takes no files.");
-        if (!context) throw new Error("The file cannot be read here.");
+        if (!channel.sendFile) throw new ToolsError("unavailable", "The channel takes no files.");
+        if (!context) throw new ToolsError("unavailable", "The file cannot be read here.");
         const wanted = resolve(cwd, getField(args, "path"));
-        if (!isWithin(cwd, wanted)) throw new Error(outsideText);
+        if (!isWithin(cwd, wanted)) throw new ToolsError("denied", outsideText);
         const { bytes, realPath } = await context.files.readWhole(wanted, channel.limits.maxFileBytes);
         // A link may lead elsewhere.
-        if (!isWithin(await context.files.realPath(cwd), realPath)) throw new Error(outsideText);
+        if (!isWithin(await context.files.realPath(cwd), realPath)) throw new ToolsError("denied", outsideText);
         // What is sent is what was read now, also if that happens after a restart.
         const path = await fileCopies.add(ids(), bytes);
         const name = basename(realPath);

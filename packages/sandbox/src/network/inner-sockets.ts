@@ -2,6 +2,7 @@
 import type { ChildProcess, SendHandle } from "node:child_process";
 import { Server, Socket } from "node:net";
 import { getSystemErrorName } from "node:util";
+import { ToolsError } from "@tau/tools";
 import { listListeningPorts } from "./listening-ports.ts";
 
 export interface InnerSockets {
@@ -51,17 +52,17 @@ export class HandedSockets implements InnerSockets {
   async listen(port: number): Promise<Server> {
     const handle = await this.#open(port, true);
     if (handle instanceof Server) return handle;
-    throw new Error("The sandbox did not hand over a server.");
+    throw new ToolsError("unavailable", "The sandbox did not hand over a server.");
   }
 
   async connect(port: number): Promise<Socket> {
     const handle = await this.#open(port, false);
     if (handle instanceof Socket) return handle;
-    throw new Error("The sandbox did not hand over a connection.");
+    throw new ToolsError("unavailable", "The sandbox did not hand over a connection.");
   }
 
   #open(port: number, listens: boolean): Promise<SendHandle> {
-    if (!this.#child.connected) return Promise.reject(new Error(gone));
+    if (!this.#child.connected) return Promise.reject(new ToolsError("unavailable", gone));
     return new Promise((resolve, reject) => {
       const id = ++this.#lastId;
       this.#pending.set(id, { resolve, reject });
@@ -75,11 +76,11 @@ export class HandedSockets implements InnerSockets {
     this.#pending.delete(id);
     if (this.#pending.size === 0) this.#child.channel?.unref();
     if (handle) pending?.resolve(handle);
-    else pending?.reject(new Error(error === undefined ? gone : getSystemErrorName(-error)));
+    else pending?.reject(new ToolsError("unavailable", error === undefined ? gone : getSystemErrorName(-error)));
   }
 
   #end(): void {
-    for (const { reject } of this.#pending.values()) reject(new Error(gone));
+    for (const { reject } of this.#pending.values()) reject(new ToolsError("unavailable", gone));
     this.#pending.clear();
   }
 }
