@@ -1,7 +1,7 @@
 /**
  * Builds the program `tau` to `packages/cli/dist/`: `tau.cjs`, the small first stage; `program.cjs`, our code and its
  * dependencies in one CommonJS file, with a source map; a few files that many runs do without; and the catalogue of models.
- * Why: docs/decisions/start-up.md.
+ * Why: docs/decisions/performance.md.
  */
 import { createHash } from "node:crypto";
 import { chmodSync, cpSync, existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";

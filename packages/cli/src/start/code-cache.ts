@@ -1,7 +1,7 @@
 /**
  * Runs the program's files through V8's code cache, so that functions that earlier runs compiled are not compiled again.
  * V8 accepts only data that the same V8 made with the same options, so the cache is not shipped: each run that compiled
- * more than the cache holds writes a new one when it ends. Why: docs/decisions/start-up.md.
+ * more than the cache holds writes a new one when it ends. Why: docs/decisions/performance.md.
  */
 import { lstatSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { createRequire } from "node:module";
