@@ -7,6 +7,7 @@ import { commandCases } from "./cases/commands.ts";
 import { extensionCases } from "./cases/extensions.ts";
 import { keyboardCases } from "./cases/keyboard.ts";
 import { layoutCases } from "./cases/layout.ts";
+import { linkCases } from "./cases/links.ts";
 import { listCases } from "./cases/list.ts";
 import { messageCases } from "./cases/messages.ts";
 import { networkCases } from "./cases/network.ts";
@@ -57,6 +58,7 @@ describe.skipIf(problem !== undefined)("the page", () => {
   keyboardCases(shared);
   layoutCases(shared);
   scrollingCases(shared);
+  linkCases(shared);
   addressCases(shared);
   xssCases(shared);
 });

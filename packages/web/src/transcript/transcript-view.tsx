@@ -31,7 +31,6 @@ export function TranscriptView({ session, entryId }: TranscriptViewProps) {
   };
   const [wantedId, setWantedId] = useState(entryId);
   useEffect(() => setWantedId(entryId), [entryId]);
-  // The list has laid out what came by now.
   useLayoutEffect(() => {
     if (wantedId === undefined || !session.isLoaded || !list.current) return;
     const key = transcript.findKey(wantedId, items);
@@ -53,7 +52,7 @@ export function TranscriptView({ session, entryId }: TranscriptViewProps) {
         <p class="empty">Nothing has been said yet. What should be done?</p>
       ) : (
         <VirtualList
-          onMount={(mounted) => (list.current = mounted)}
+          onCreate={(created) => (list.current = created)}
           items={items}
           draw={draw}
           estimatedHeight={72}

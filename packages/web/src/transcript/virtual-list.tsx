@@ -10,8 +10,8 @@ interface VirtualListProps<T extends { key: string }> {
   label: string;
   /** Whether it stays at its end while it grows, unless the reader has scrolled away. */
   followsEnd?: boolean;
-  /** Gets the list, for `scrollToEnd` and `scrollTo`. */
-  onMount?: (list: VirtualList<T>) => void;
+  /** Gets the list before it is drawn, for `scrollToEnd` and `scrollTo`. */
+  onCreate?: (list: VirtualList<T>) => void;
   /** The beginning comes near. */
   onNearStart?: () => void;
   /** Whether the end is on the screen. */
@@ -60,6 +60,8 @@ export class VirtualList<T extends { key: string }> extends Component<VirtualLis
   #items: readonly T[] = [];
   #offsets: Float64Array = new Float64Array(1);
   #isAtEnd = true;
+  /** From `scrollTo` until the next frame: what is drawn there is measured at once. */
+  #isGoing = false;
   #isFast = false;
   /** Where it was when it was last looked at: anything else means that the reader has moved. */
   #lastTop = 0;
@@ -67,7 +69,15 @@ export class VirtualList<T extends { key: string }> extends Component<VirtualLis
   #settling = 0;
   /** The item that stays where it is on the screen when what is above it changes its height. */
   #anchor: { key: string; top: number } | undefined;
-  readonly #observer = new ResizeObserver((changes) => this.#measure(changes));
+  readonly #observer = new ResizeObserver((changes) => {
+    this.#measure(changes);
+    if (this.#isGoing) this.#arrive();
+  });
+
+  constructor(props: VirtualListProps<T>) {
+    super(props);
+    props.onCreate?.(this);
+  }
 
   /** Brings the end to the screen. */
   scrollToEnd(): void {
@@ -78,17 +88,22 @@ export class VirtualList<T extends { key: string }> extends Component<VirtualLis
 
   /** Brings an item to the top of the screen. It stays there while what is above it gets its real height. */
   scrollTo(key: string): void {
+    // A layout effect of the component around the list runs before `componentDidMount` and `componentDidUpdate` of the list.
+    if (this.#items !== this.props.items) this.#layOut();
     const scroller = this.#scroller.current;
     const index = this.#items.findIndex((item) => item.key === key);
     if (!scroller || index < 0) return;
     this.#setAtEnd(false);
+    this.#isGoing = true;
+    // The observer reports in the next frame, even if nothing else is drawn.
+    this.#observer.unobserve(scroller);
+    this.#observer.observe(scroller);
+    this.#anchor = { key, top: 0 };
     this.#moveTo(scroller, this.#offsets[index]!);
-    this.#anchor = { key, top: this.#offsets[index]! - scroller.scrollTop };
     this.#setRange(scroller);
   }
 
   override componentDidMount(): void {
-    this.props.onMount?.(this);
     this.#observer.observe(this.#scroller.current!);
     this.#layOut();
   }
@@ -99,9 +114,10 @@ export class VirtualList<T extends { key: string }> extends Component<VirtualLis
     clearTimeout(this.#settling);
   }
 
-  override componentDidUpdate(before: VirtualListProps<T>): void {
-    if (before.items !== this.props.items) this.#layOut();
+  override componentDidUpdate(): void {
+    if (this.#items !== this.props.items) this.#layOut();
     else this.#place();
+    if (this.#isGoing) this.#measure([...this.#elements.keys()].map(toSize));
   }
 
   override render({ items, draw, label, role }: VirtualListProps<T>, { range }: State): ComponentChildren {
@@ -157,10 +173,12 @@ export class VirtualList<T extends { key: string }> extends Component<VirtualLis
   #takePosition({ scrollTop, scrollHeight, clientHeight }: HTMLDivElement): void {
     const restHeight = scrollHeight - scrollTop - clientHeight;
     const moved = scrollTop - this.#lastTop;
+    this.#lastTop = scrollTop;
+    // Items may be lower than estimated: then the browser has moved back to the end, and not the reader.
+    if (this.#isGoing) return;
     // It grows while it is drawn, so being short of the end matters only for a reader who went back, however little.
     if (restHeight <= 1 || (moved > 0 && restHeight <= endSlack)) this.#setAtEnd(true);
     else if (moved < 0) this.#setAtEnd(false);
-    this.#lastTop = scrollTop;
     this.#anchor = this.#findAnchor(scrollTop);
   }
 
@@ -235,7 +253,7 @@ export class VirtualList<T extends { key: string }> extends Component<VirtualLis
     this.props.onAtEnd?.(isAtEnd);
   }
 
-  #measure(changes: readonly ResizeObserverEntry[]): void {
+  #measure(changes: readonly Size[]): void {
     const heights = new Map<string, number>();
     let hasChanged = false;
     for (const { target, borderBoxSize } of changes) {
@@ -245,6 +263,11 @@ export class VirtualList<T extends { key: string }> extends Component<VirtualLis
       if (key !== undefined && target.isConnected && this.#heights.get(key) !== height) heights.set(key, height);
     }
     if (hasChanged || heights.size > 0) this.#change(() => this.#takeHeights(heights));
+  }
+
+  #arrive(): void {
+    this.#isGoing = false;
+    if (this.#scroller.current) this.#takePosition(this.#scroller.current);
   }
 
   /** Only of what is drawn. */
@@ -260,6 +283,13 @@ export class VirtualList<T extends { key: string }> extends Component<VirtualLis
     }
   }
 }
+
+type Size = Pick<ResizeObserverEntry, "target"> & { borderBoxSize: readonly Pick<ResizeObserverSize, "blockSize">[] };
+
+const toSize = (target: Element): Size => ({
+  target,
+  borderBoxSize: [{ blockSize: target.getBoundingClientRect().height }],
+});
 
 interface RowList {
   add(element: Element, key: string): void;
