@@ -1,4 +1,4 @@
-/** Lists what a traced program executed, and where it connected to. */
+/** Lists what a traced program executed, where it connected to, and which files it opened. */
 import { spawnSync } from "node:child_process";
 import { readFile } from "node:fs/promises";
 
@@ -8,15 +8,15 @@ export function findTraceProblem(): string | undefined {
   return status === 0 ? undefined : (error?.message ?? stderr);
 }
 
-/** The command line before the program that is traced. */
-export const getTraceCommand = (file: string): string[] => [
+/** The command line before the program that is traced. `calls` names the system calls. */
+export const getTraceCommand = (file: string, calls = "execve,execveat,connect"): string[] => [
   "strace",
   "-f",
   "-qq",
   "-s",
   "4096",
   "-e",
-  "trace=execve,execveat,connect",
+  `trace=${calls}`,
   "-o",
   file,
 ];
@@ -33,3 +33,11 @@ export async function readSystemCalls(file: string): Promise<SystemCalls> {
   const collect = (pattern: RegExp) => lines.flatMap((line) => pattern.exec(line)?.[1] ?? []);
   return { executed: collect(/ execve(?:at)?\((.*)/), connected: collect(/ connect\(\d+, (\{.*?\})/) };
 }
+
+/** The paths that were opened or watched, or would have been if there was something; see `fileCalls`. */
+export async function readOpenedPaths(file: string): Promise<string[]> {
+  const lines = (await readFile(file, "utf8")).split("\n");
+  return lines.flatMap((line) => / (?:open|openat|inotify_add_watch)\((?:[^",]*, )?"([^"]*)"/.exec(line)?.[1] ?? []);
+}
+
+export const fileCalls = "open,openat,inotify_add_watch";
