@@ -1,8 +1,9 @@
-import { existsSync, mkdtempSync, rmSync } from "node:fs";
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, utimesSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { systemClock } from "@tau/ai";
 import { expect, onTestFinished, test, vi } from "vitest";
-import { createTemporaryDirectory, listParents } from "./temporary-directory.ts";
+import { createTemporaryDirectory, listParents, removeAbandonedDirectories } from "./temporary-directory.ts";
 
 test("a directory that somebody has removed is made again elsewhere, and removed at the end", async () => {
   const directory = createTemporaryDirectory();
@@ -32,4 +33,31 @@ test("where nothing can be written, the failure says what to do", () => {
   expect(() => createTemporaryDirectory()).toThrow(
     `nothing can be written to ${root}: there is no such directory (ENOENT). Set TMPDIR to another directory.`,
   );
+});
+
+test("what killed sessions left is removed after three days, and looked for once an hour", async () => {
+  const root = mkdtempSync(join(tmpdir(), "tau-parent-"));
+  vi.stubEnv("TMPDIR", root);
+  onTestFinished(() => {
+    vi.unstubAllEnvs();
+    rmSync(root, { recursive: true });
+  });
+  const dayMs = 86_400_000;
+  let nowMs = Date.now();
+  const clock = { ...systemClock, now: () => nowMs };
+  const make = (name: string, ageMs: number) => {
+    mkdirSync(join(root, name, "tmp"), { recursive: true });
+    utimesSync(join(root, name), new Date(nowMs - ageMs), new Date(nowMs - ageMs));
+  };
+  make("tau-sandbox-old", 4 * dayMs);
+  make("tau-sandbox-new", 2 * dayMs);
+  make("of-others", 4 * dayMs);
+  await removeAbandonedDirectories(clock);
+  expect(readdirSync(root)).toEqual(["of-others", "tau-sandbox-new"]);
+  make("tau-sandbox-old", 4 * dayMs);
+  await removeAbandonedDirectories(clock);
+  expect(readdirSync(root)).toContain("tau-sandbox-old");
+  nowMs += 3_600_000;
+  await removeAbandonedDirectories(clock);
+  expect(readdirSync(root)).toEqual(["of-others", "tau-sandbox-new"]);
 });

@@ -73,16 +73,24 @@ function makeOuter(): string {
 /** Long enough that the session is over, also one of another container. */
 const abandonedMs = 3 * 24 * 3_600 * 1_000;
 
+/** A look costs more with more sessions of this machine, so a process with many of them does not look for each. */
+const lookEveryMs = 3_600_000;
+/** When this process has looked in a directory. */
+const lookedAtMs = new Map<string, number>();
+
 /** Removes what sessions left that were killed. */
 export async function removeAbandonedDirectories(clock: Clock): Promise<void> {
   const uid = process.getuid?.();
+  const nowMs = clock.now();
+  const parents = findParents().filter((parent) => nowMs - (lookedAtMs.get(parent) ?? -Infinity) >= lookEveryMs);
+  for (const parent of parents) lookedAtMs.set(parent, nowMs);
   const lists = await Promise.all(
-    findParents().map(async (parent) => (await readdir(parent)).map((name) => ({ name, path: join(parent, name) }))),
+    parents.map(async (parent) => (await readdir(parent)).map((name) => ({ name, path: join(parent, name) }))),
   );
   for (const { name, path } of lists.flat()) {
     if (!name.startsWith(prefix)) continue;
     const stats = await tolerate(stat(path), "ENOENT", "EACCES");
-    if (!stats || stats.uid !== uid || clock.now() - stats.mtimeMs < abandonedMs) continue;
+    if (!stats || stats.uid !== uid || nowMs - stats.mtimeMs < abandonedMs) continue;
     await rm(path, { recursive: true, force: true });
   }
 }
