@@ -24,6 +24,8 @@ interface Tenant {
 
 const features = allFeatures;
 const names = [...toolNames, ...features.flatMap(({ tools = [] }) => tools.map(({ name }) => name))];
+/** Finds the secrets of tenants, and their ids in them. */
+const anySecret = /(?:FILE|ENV|LONG)-(\d+)-secret/g;
 /** The text that a tenant writes. */
 const mark = (id: number) => `WRITTEN-BY-${id}.`;
 const hostSecret = "of-the-process-0123456789abcdef";
@@ -173,9 +175,7 @@ test(
       outputs.push(...(told.match(/\/[^\s"\\]*tau-tenant-[^\s"\\\]]*/g) ?? []));
     }
     const describeProblems = (told: string, self: Tenant) => [
-      ...tenants.flatMap(({ id, secrets }) =>
-        id === self.id ? [] : secrets.filter((secret) => told.includes(secret)),
-      ),
+      ...[...told.matchAll(anySecret)].flatMap(([secret, id]) => (Number(id) === self.id ? [] : [secret])),
       ...(told.includes(hostSecret) ? [hostSecret] : []),
       ...listFiles(parent).flatMap(({ path, content }) => {
         const isOwn = path.startsWith(`${self.cwd}/`);
@@ -224,7 +224,8 @@ test(
           expect(describeProblems(await run(self, calls, prompt), self)).toEqual([]);
         },
       ),
-      { numRuns: isLong ? 600 : 5 },
+      // A tenant keeps what it did before, so a shorter case would not be the one that failed.
+      { numRuns: isLong ? 600 : 5, endOnFailure: true },
     );
     if (isLong)
       expect([...called].toSorted()).toEqual(tenants[0]!.session.knownTools.map(({ name }) => name).toSorted());
