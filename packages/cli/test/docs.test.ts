@@ -69,6 +69,14 @@ test.each([
   );
 });
 
+test("docs/decisions/README.md lists every file of decisions", () => {
+  const rows = [...read("docs/decisions/README.md").matchAll(/^\| \[([\w-]+\.md)\]\(\1\) +\|/gm)].map(
+    ([, name]) => name!,
+  );
+  const files = readdirSync(join(root, "docs/decisions")).filter((name) => name !== "README.md");
+  expect(rows.toSorted()).toEqual(files.toSorted());
+});
+
 test.each(listPages("docs"))("%s links only to what is installed with it", (path) => {
   const links = [...read(path).matchAll(/\]\(([^)\s]+)\)/g)].map(([, link]) => link!);
   const outside = links.filter((link) => link.startsWith("../") || link.startsWith("decisions"));
