@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe } from "vitest";
+import { afterAll, beforeAll, beforeEach, describe } from "vitest";
 import { addressCases } from "./cases/address.ts";
 import { approvalCases } from "./cases/approvals.ts";
 import { channelCases } from "./cases/channels.ts";
@@ -29,8 +29,17 @@ if (problem !== undefined) console.warn(`The tests of the page are skipped: ${pr
 /** Shares a browser and a gateway among all of them: starting them takes longer than most tests. */
 describe.skipIf(problem !== undefined)("the page", () => {
   let kit: PageKit;
+  let hasFailed = false;
   beforeAll(async () => {
     kit = await openPageKit();
+  });
+  // A test that failed may have left turns of the model, runs, questions or settings.
+  beforeEach(async ({ onTestFailed }) => {
+    onTestFailed(() => void (hasFailed = true));
+    if (!hasFailed) return;
+    await kit.close();
+    kit = await openPageKit();
+    hasFailed = false;
   });
   afterAll(() => kit.close());
   const shared: Shared = {

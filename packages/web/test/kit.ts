@@ -21,13 +21,16 @@ export function findBrowserProblem(): string | undefined {
   return existsSync(executablePath) ? undefined : `there is no ${executablePath} (Debian's package chromium).`;
 }
 
-export interface OpenContext {
-  context: BrowserContext;
+interface OpenPage {
   page: Page;
   /** Problems of the page: errors, and what its policy has blocked. */
   problems: string[];
   /** Every address that the page asked for. */
   requested: string[];
+}
+
+export interface OpenContext extends OpenPage {
+  context: BrowserContext;
   /** Types the code that the page shows. */
   pair: (scopes?: GatewayScope[]) => Promise<void>;
   close: () => Promise<void>;
@@ -51,7 +54,7 @@ export interface PageKit extends OpenContext, TestGateway {
 /** Shared by the tests. The kit is there while they run. */
 export interface Shared {
   readonly kit: PageKit;
-  /** Begins a session in which the model does this. What the page did wrong fails the test at its end. */
+  /** Begins a session in which the model does this, in a new tab. What the page did wrong fails the test at its end. */
   begin(...turns: ScriptedTurn[]): Promise<PageKit>;
 }
 
@@ -168,9 +171,15 @@ export async function openPageKit(): Promise<PageKit> {
 export function createBegin(getKit: () => PageKit): Shared["begin"] {
   return async (...turns) => {
     const kit = getKit();
+    // What a test has typed, opened or not waited for stays in its tab.
+    await kit.page.close();
+    Object.assign(kit, await openPage(kit.context));
+    onTestFailed(() => describePage(kit));
+    await kit.page.goto(kit.url);
+    // The last run of the test before may still be asking.
+    await expect.poll(() => kit.model.left).toBe(0);
     kit.model.add(...turns);
     await createSession(kit);
-    onTestFailed(() => describePage(kit));
     onTestFinished(() => {
       expect(kit.problems).toEqual([]);
       expect(findStrangeAddresses(kit)).toEqual([]);
@@ -210,21 +219,11 @@ export async function openContext(browser: Browser, gateway: TestGateway["gatewa
     const waitLess = (fire: () => void, afterMs?: number) => wait(fire, afterMs === 2_000 ? 200 : afterMs);
     window.setTimeout = waitLess as typeof window.setTimeout;
   });
-  const page = await context.newPage();
-  const [problems, requested] = [[] as string[], [] as string[]];
-  page.on("pageerror", (error) => problems.push(String(error)));
-  page.on("console", (message) => {
-    // What the browser says of a lost connection is no fault of the page.
-    const isLoss = /WebSocket connection|ERR_INTERNET_DISCONNECTED/.test(message.text());
-    if (message.type() === "error" && !isLoss) problems.push(message.text());
-  });
-  page.on("request", (request) => requested.push(request.url()));
-  page.on("websocket", (socket) => requested.push(socket.url()));
+  const opened = await openPage(context);
+  const { page } = opened;
   return {
+    ...opened,
     context,
-    page,
-    problems,
-    requested,
     async pair(scopes) {
       const code = await page.getByTestId("pairing-code").textContent();
       const approver = new Set<GatewayScope>(["read", "write", "approve", "admin", "pair"]);
@@ -235,9 +234,29 @@ export async function openContext(browser: Browser, gateway: TestGateway["gatewa
   };
 }
 
+async function openPage(context: BrowserContext): Promise<OpenPage> {
+  const page = await context.newPage();
+  const [problems, requested] = [[] as string[], [] as string[]];
+  page.on("pageerror", (error) => problems.push(String(error)));
+  page.on("console", (message) => {
+    // What the browser says of a lost connection is no fault of the page.
+    const isLoss = /WebSocket connection|ERR_INTERNET_DISCONNECTED/.test(message.text());
+    if (message.type() === "error" && !isLoss) problems.push(message.text());
+  });
+  page.on("request", (request) => requested.push(request.url()));
+  page.on("websocket", (socket) => requested.push(socket.url()));
+  return { page, problems, requested };
+}
+
 /** Waits for a text in the transcript. */
 export async function waitForText(page: Page, text: string | RegExp): Promise<void> {
   await page.getByRole("log", { name: "Transcript" }).getByText(text).first().waitFor();
+}
+
+/** Waits until another session is drawn than that at the address `before`. The address itself changes earlier. */
+export async function waitForOtherSession(page: Page, before: string): Promise<void> {
+  await expect.poll(() => page.url()).not.toBe(before);
+  await waitForFrames(page);
 }
 
 /** Begins a session with the page's own dialog. */
@@ -246,9 +265,15 @@ export async function createSession({ page, workspace }: PageKit): Promise<void>
   await page.getByRole("button", { name: "New session" }).first().click();
   await page.getByLabel("Directory").fill(workspace);
   await page.getByRole("button", { name: "Create" }).click();
-  await expect.poll(() => page.url()).not.toBe(before);
+  await waitForOtherSession(page, before);
   await page.getByText("Nothing has been said yet.").waitFor();
 }
+
+/** Waits until the page has drawn what has changed, and what its sizes change again. */
+export const waitForFrames = (page: Page): Promise<void> =>
+  page.evaluate(async () => {
+    for (let frame = 0; frame < 5; frame++) await new Promise((resolve) => requestAnimationFrame(resolve));
+  });
 
 /** Where messages are written. */
 export const getField = (page: Page) => page.getByLabel("Message", { exact: true });

@@ -1,7 +1,7 @@
 import { SessionManager } from "@tau/harness";
 import type { Page } from "playwright-core";
 import { expect, onTestFinished, test } from "vitest";
-import { openContext, type Shared } from "../kit.ts";
+import { openContext, type Shared, waitForFrames } from "../kit.ts";
 
 /** Requests about a session besides its messages. When they are answered, the page draws again. */
 const facts = new Set(["session.get_state", "session.get_session_stats", "session.get_tools"]);
@@ -54,11 +54,6 @@ async function follow(shared: Shared, write: (manager: SessionManager) => Promis
   await waitForFrames(page);
   expect(await getDistance(page)).toBeLessThan(100);
 }
-
-const waitForFrames = (page: Page): Promise<void> =>
-  page.evaluate(async () => {
-    for (let frame = 0; frame < 5; frame++) await new Promise((resolve) => requestAnimationFrame(resolve));
-  });
 
 /** A page that gets messages and nothing else, so that nothing but what the test is about makes it draw again. */
 async function openWithoutFacts({ kit }: Shared) {
