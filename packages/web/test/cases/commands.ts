@@ -2,7 +2,7 @@ import { mkdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { text } from "@tau/ai/testing";
 import { expect, onTestFinished, test } from "vitest";
-import { getField, getFocused, openContext, say, type Shared, waitForText } from "../kit.ts";
+import { getField, getFocused, openContext, say, type Shared, waitForOtherSession, waitForText } from "../kit.ts";
 import { vectors } from "./xss-vectors.ts";
 
 export function commandCases(shared: Shared): void {
@@ -31,11 +31,11 @@ export function commandCases(shared: Shared): void {
     await expect.poll(() => getField(page).inputValue()).toBe("/model no such model");
     const before = page.url();
     await say(page, "/clone");
-    await expect.poll(() => page.url()).not.toBe(before);
+    await waitForOtherSession(page, before);
     await waitForText(page, "The answer.");
     const cloned = page.url();
     await say(page, "/new");
-    await expect.poll(() => page.url()).not.toBe(cloned);
+    await waitForOtherSession(page, cloned);
     await page.getByText("Nothing has been said yet.").waitFor();
     // What is typed next is for the new session.
     await expect.poll(() => getFocused(page)).toBe("Message");
@@ -57,7 +57,8 @@ export function commandCases(shared: Shared): void {
     }
     answers.length = 0;
     await say(page, `/ask ${JSON.stringify(["notify", "From the extension"])}`);
-    await page.getByText("From the extension").waitFor();
+    // What was typed is shown too if it takes a while.
+    await page.locator(".notice").getByText("From the extension").waitFor();
     expect(model.asked.length).toBe(asked);
     await say(page, "/tmp is full");
     await outgoing.getByRole("button", { name: "Send as a message" }).click();
@@ -172,7 +173,7 @@ export function commandCases(shared: Shared): void {
     await admin.page.getByRole("dialog").getByText("compaction.keepRecentTokens").waitFor();
     await admin.page.keyboard.press("Escape");
     await say(admin.page, `/import ${path}`);
-    await expect.poll(() => admin.page.url()).not.toBe(page.url());
+    await waitForOtherSession(admin.page, page.url());
     await waitForText(admin.page, "An answer to keep.");
   });
 }

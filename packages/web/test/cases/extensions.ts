@@ -30,14 +30,15 @@ export function extensionCases(shared: Shared): void {
     await expect.poll(() => answers.length).toBe(5);
     expect(answers[4]).toBeUndefined();
     await ask("setStatus", "a", "Indexing <i>7</i>");
-    await page.getByText("Indexing <i>7</i>").waitFor();
+    // What was typed is shown too if it takes a while.
+    await page.getByLabel("States of extensions").getByText("Indexing <i>7</i>").waitFor();
     await ask("setWidget", "w", ["\u001b[31mred\u001b[0m line", "<script>1</script>"]);
     await page
       .getByRole("region", { name: "Shown by an extension" })
       .getByText("red line\n<script>1</script>")
       .waitFor();
     await ask("notify", "Look \u202eout", "warning");
-    await page.getByText("Look U+202Eout").waitFor();
+    await page.locator(".notice").getByText("Look U+202Eout").waitFor();
     await ask("notify", "Change a\n--- a\n+++ a\n@@ -1 +1 @@\n-old\n+new <b>\n");
     const note = page.locator(".notice").filter({ hasText: "Change a" });
     await expect.poll(() => note.locator(".removed").innerText()).toContain("- old");

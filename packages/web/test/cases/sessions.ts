@@ -1,6 +1,15 @@
 import { text } from "@tau/ai/testing";
 import { expect, onTestFinished, test } from "vitest";
-import { createSession, getField, getFocused, openContext, say, type Shared, waitForText } from "../kit.ts";
+import {
+  createSession,
+  getField,
+  getFocused,
+  openContext,
+  say,
+  type Shared,
+  waitForOtherSession,
+  waitForText,
+} from "../kit.ts";
 
 export function sessionCases(shared: Shared): void {
   test("a session is deleted and restored, and another page that shows it is told", async () => {
@@ -77,8 +86,9 @@ export function sessionCases(shared: Shared): void {
       await waitForText(page, `From the ${number}.`);
       addresses.push(page.url());
     }
-    for (const address of addresses) {
+    for (const [index, address] of addresses.entries()) {
       await page.goto(address);
+      await waitForText(page, index === 0 ? "From the first." : "From the second.");
       await page.getByRole("button", { name: "Delete this session" }).click();
       await page.getByText("Choose a session").waitFor();
     }
@@ -101,7 +111,7 @@ export function sessionCases(shared: Shared): void {
     const message = page.getByRole("article", { name: "You" }).filter({ hasText: "Question two" });
     await message.hover();
     await message.getByRole("button", { name: "New session from this message" }).click();
-    await expect.poll(() => page.url()).not.toBe(address);
+    await waitForOtherSession(page, address);
     await waitForText(page, "Answer one.");
     expect(await getField(page).inputValue()).toBe("Question two");
     await expect.poll(() => getFocused(page)).toBe("Message");

@@ -1,6 +1,6 @@
 import { text } from "@tau/ai/testing";
 import { expect, onTestFinished, test } from "vitest";
-import { getField, say, type Shared, waitForText } from "../kit.ts";
+import { getField, say, type Shared, waitForOtherSession, waitForText } from "../kit.ts";
 import { createGate } from "../script.ts";
 
 export function treeCases(shared: Shared): void {
@@ -25,9 +25,8 @@ export function treeCases(shared: Shared): void {
     await page.getByRole("dialog", { name: "Tree" }).getByText("Answer one.").click();
     const before = page.url();
     await page.getByRole("button", { name: "New session from here" }).click();
-    await expect.poll(() => page.url()).not.toBe(before);
-    // The address changes before the other session is drawn.
-    await expect.poll(() => page.getByRole("log").getByText("Question three").count()).toBe(0);
+    await waitForOtherSession(page, before);
     await waitForText(page, "Answer one.");
+    expect(await page.getByRole("log").getByText("Question three").count()).toBe(0);
   });
 }
