@@ -49,7 +49,7 @@ export function approvalCases(shared: Shared): void {
     const path = "/etc/os-release";
     const read = () => [call("read", { path })];
     const { page, model } = await shared.begin(read(), [text("Denied.")], read(), [text("Read.")], read(), [
-      text("Again."),
+      text("The third."),
     ]);
     const press = async (key: string) => {
       const question = page.getByRole("alertdialog", { name: "A question" });
@@ -65,7 +65,7 @@ export function approvalCases(shared: Shared): void {
     await waitForText(page, "Read.");
     // It was allowed for the session.
     await say(page, "Once more.");
-    await waitForText(page, "Again.");
+    await waitForText(page, "The third.");
     expect(JSON.stringify(model.asked.at(-1)!.context.messages)).toContain("NAME=");
   });
 

@@ -84,9 +84,8 @@ export function codeCases(shared: Shared): void {
       "→ forty-two",
     ]);
     const figure = cell.locator("img");
-    expect(await figure.evaluate((image: HTMLImageElement) => [image.naturalWidth, image.naturalHeight])).toEqual([
-      1, 1,
-    ]);
+    const getSize = () => figure.evaluate((image: HTMLImageElement) => [image.naturalWidth, image.naturalHeight]);
+    await expect.poll(getSize).toEqual([1, 1]);
     await cell.getByRole("button", { name: "Show all 41 lines" }).click();
     await cell.getByText('"last line"').waitFor();
   });

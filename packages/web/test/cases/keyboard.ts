@@ -5,7 +5,7 @@ import { getFocused, say, type Shared, waitForText } from "../kit.ts";
 export function keyboardCases(shared: Shared): void {
   test("with the keyboard alone: search, help, model, theme and a new name", async () => {
     const { page } = await shared.begin([text("Yes.")]);
-    expect(await getFocused(page)).toBe("Message");
+    await expect.poll(() => getFocused(page)).toBe("Message");
     await say(page, "A question about parsers");
     await waitForText(page, "Yes.");
     await page.keyboard.press("Escape");

@@ -2,7 +2,7 @@ import { rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { call, text, thinking } from "@tau/ai/testing";
 import { expect, onTestFinished, test } from "vitest";
-import { say, type Shared, waitForText } from "../kit.ts";
+import { say, type Shared, waitForFrames, waitForText } from "../kit.ts";
 
 export function transcriptCases(shared: Shared): void {
   test("an answer is drawn while it arrives, with its thoughts folded, its calls and a diff", async () => {
@@ -87,6 +87,8 @@ export function transcriptCases(shared: Shared): void {
     await page.mouse.wheel(0, -8);
     await page.getByRole("button", { name: "Go to the end" }).waitFor();
     await page.getByRole("button", { name: /^Thinking/ }).click();
+    // What is unfolded above the screen moves the transcript until it is measured.
+    await waitForFrames(page);
     await log.evaluate((element) => {
       const paragraph = [...element.querySelectorAll("p")].find((each) =>
         each.textContent?.startsWith("Paragraph 30 "),
@@ -103,6 +105,7 @@ export function transcriptCases(shared: Shared): void {
     pace.goOn();
     await page.getByText("Ready").waitFor();
     await expect.poll(() => page.getByTestId("announcer").textContent()).toContain("Paragraph 1 ");
+    await waitForFrames(page);
     expect(await getPlace()).toEqual(place);
     expect(await page.getByRole("button", { name: "Thinking", exact: true }).getAttribute("aria-expanded")).toBe(
       "true",
