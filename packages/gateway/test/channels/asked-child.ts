@@ -48,11 +48,13 @@ const refund = defineTool({
   },
 });
 
-let events: ChannelEvents | undefined;
+let onRun: (events: ChannelEvents) => void;
+/** The gateway is ready before its accounts are. */
+const running = new Promise<ChannelEvents>((resolve) => (onRun = resolve));
 const channel: Channel = {
   limits: { maxTextLength: 2_000, maxFileBytes: 1_000, provesNonce: true },
   async run(given, signal) {
-    events = given;
+    onRun(given);
     given.onState({ kind: "connected" });
     await new Promise((resolve) => signal.addEventListener("abort", resolve, { once: true }));
   },
@@ -97,10 +99,12 @@ createInterface({ input: process.stdin }).on("line", (line) => {
   const sender = { id: "ann", name: "Ann" };
   const address = { channelId: "with-ann" };
   const received = { ...message, sender, address, peer: { kind: "direct" as const, id: "ann" }, isMentioned: false };
-  events!.onMessage(received).then(
-    () => write("received", message.id),
-    (error: unknown) => process.stderr.write(`${String(error)}\n`),
-  );
+  running
+    .then((events) => events.onMessage(received))
+    .then(
+      () => write("received", message.id),
+      (error: unknown) => process.stderr.write(`${String(error)}\n`),
+    );
 });
 process.stdin.on("end", () => void gateway.stop().then(() => process.exit(0)));
 process.stdout.write("ready\n");
