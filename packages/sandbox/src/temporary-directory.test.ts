@@ -37,11 +37,7 @@ test("where nothing can be written, the failure says what to do", () => {
 
 test("what killed sessions left is removed after three days, and looked for once an hour", async () => {
   const root = mkdtempSync(join(tmpdir(), "tau-parent-"));
-  vi.stubEnv("TMPDIR", root);
-  onTestFinished(() => {
-    vi.unstubAllEnvs();
-    rmSync(root, { recursive: true });
-  });
+  onTestFinished(() => rmSync(root, { recursive: true }));
   const dayMs = 86_400_000;
   let nowMs = Date.now();
   const clock = { ...systemClock, now: () => nowMs };
@@ -52,12 +48,12 @@ test("what killed sessions left is removed after three days, and looked for once
   make("tau-sandbox-old", 4 * dayMs);
   make("tau-sandbox-new", 2 * dayMs);
   make("of-others", 4 * dayMs);
-  await removeAbandonedDirectories(clock);
+  await removeAbandonedDirectories(clock, [root]);
   expect(readdirSync(root)).toEqual(["of-others", "tau-sandbox-new"]);
   make("tau-sandbox-old", 4 * dayMs);
-  await removeAbandonedDirectories(clock);
+  await removeAbandonedDirectories(clock, [root]);
   expect(readdirSync(root)).toContain("tau-sandbox-old");
   nowMs += 3_600_000;
-  await removeAbandonedDirectories(clock);
+  await removeAbandonedDirectories(clock, [root]);
   expect(readdirSync(root)).toEqual(["of-others", "tau-sandbox-new"]);
 });

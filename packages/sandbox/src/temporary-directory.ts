@@ -79,13 +79,16 @@ const lookEveryMs = 3_600_000;
 const lookedAtMs = new Map<string, number>();
 
 /** Removes what sessions left that were killed. */
-export async function removeAbandonedDirectories(clock: Clock): Promise<void> {
+export async function removeAbandonedDirectories(
+  clock: Clock,
+  parents: readonly string[] = findParents(),
+): Promise<void> {
   const uid = process.getuid?.();
   const nowMs = clock.now();
-  const parents = findParents().filter((parent) => nowMs - (lookedAtMs.get(parent) ?? -Infinity) >= lookEveryMs);
-  for (const parent of parents) lookedAtMs.set(parent, nowMs);
+  const due = parents.filter((parent) => nowMs - (lookedAtMs.get(parent) ?? -Infinity) >= lookEveryMs);
+  for (const parent of due) lookedAtMs.set(parent, nowMs);
   const lists = await Promise.all(
-    parents.map(async (parent) => (await readdir(parent)).map((name) => ({ name, path: join(parent, name) }))),
+    due.map(async (parent) => (await readdir(parent)).map((name) => ({ name, path: join(parent, name) }))),
   );
   for (const { name, path } of lists.flat()) {
     if (!name.startsWith(prefix)) continue;
