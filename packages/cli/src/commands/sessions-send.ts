@@ -94,13 +94,17 @@ interface ToProcess {
 async function sendToProcess({ sessionId, pid, message, spool, io }: ToProcess): Promise<ExitCode | void> {
   const name = await spool.add(sessionId, message);
   let state = await waitWhile("waiting", { spool, name, maxMs: maxWaitMs, io });
-  if (state === "waiting" && (await spool.cancel(name))) {
+  // A session that cannot use it gives it back.
+  if (state === "taken") state = await waitWhile("taken", { spool, name, maxMs: maxWriteMs, io });
+  if (state === "waiting" && !(await spool.cancel(name))) {
+    // It was taken in the last moment.
+    state = await waitWhile("taken", { spool, name, maxMs: maxWriteMs, io });
+  } else if (state === "waiting") {
     if (io.signal.aborted) return exitCodes.interrupted;
     const why = "It may be one that takes none, such as tau -p, or wait for an answer to a question.";
     io.err(`Process ${pid} has the session ${sessionId} open and did not take the message. ${why} Nothing was sent.\n`);
     return exitCodes.failed;
   }
-  state = await waitWhile("taken", { spool, name, maxMs: maxWriteMs, io });
   if (state === "gone") return io.out(`Process ${pid} has the message for ${sessionId}.\n`);
   io.err(`Process ${pid} has taken the message for ${sessionId}, and has not used it yet. It is kept until then.\n`);
 }
