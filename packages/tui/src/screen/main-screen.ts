@@ -17,8 +17,11 @@ interface DrawOptions {
   isLast?: boolean;
 }
 
-/** How late a terminal may report another width. What was printed in this time may have been broken or overwritten. */
-const lateMs = 300;
+/**
+ * How late a terminal may report another width: tmux waits for up to 250 ms, and a busy machine for longer. What was printed in
+ * this time may have been broken or overwritten.
+ */
+const lateMs = 1_000;
 
 const moveBy = (rows: number, direction: "A" | "B"): string => (rows > 0 ? `\x1b[${rows}${direction}` : "");
 
