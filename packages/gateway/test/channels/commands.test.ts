@@ -80,7 +80,7 @@ describe("a question of the policy", () => {
     await expect.poll(() => channel.textsTo("group").at(-1)).toMatch(/^Only the person/);
     expect(model.asked).toHaveLength(1);
     await channel.receive(allow, group);
-    await expect.poll(() => channel.textsTo("group").at(-1)).toBe("Done.");
+    await expect.poll(() => channel.textsTo("group")).toContain("Done.");
     expect(model.asked[1]!.context.messages.at(-1)).toMatchObject({ role: "toolResult", isError: false });
     await channel.receive(allow, group);
     await expect.poll(() => channel.textsTo("group").at(-1)).toBe("This question is not open any more.");
@@ -114,7 +114,7 @@ describe("a question of the policy", () => {
     await channel.press(deny, "mallory");
     expect(model.asked).toHaveLength(1);
     await channel.press(deny);
-    await expect.poll(() => channel.textsTo().at(-1)).toBe("Done.");
+    await expect.poll(() => channel.textsTo()).toContain("Done.");
     expect(model.asked[1]!.context.messages.at(-1)).toMatchObject({ role: "toolResult", isError: true });
   });
 });
