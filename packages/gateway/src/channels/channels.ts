@@ -165,6 +165,11 @@ export class Channels {
       .catch((error: unknown) => log(`A person was not told: ${getErrorMessage(error)}`, conversation.accountId));
   }
 
+  /** Whether a run of the session answers a person. */
+  isAnswering(sessionId: string): boolean {
+    return this.#followed.isAnswering(sessionId);
+  }
+
   /** Waits until everything that a session has said so far is recorded. */
   async settled(sessionId: string): Promise<void> {
     await this.#followed.settled(sessionId);

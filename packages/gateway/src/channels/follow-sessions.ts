@@ -141,6 +141,12 @@ export class FollowedSessions {
     };
   }
 
+  /** Whether a run of the session answers a person. */
+  isAnswering(sessionId: string): boolean {
+    const { answered, over } = this.#followed.get(sessionId) ?? {};
+    return answered !== undefined && over === undefined;
+  }
+
   /** Waits until everything that a session has said so far is recorded. */
   async settled(sessionId: string): Promise<void> {
     await this.#followed.get(sessionId)?.queue.add(async () => {});
@@ -159,7 +165,7 @@ export class FollowedSessions {
     // They have answers, and whoever gave these resumes the run.
     if ((await session.sessionManager.unfinishedCalls()).length > 0) return;
     const branch = await session.sessionManager.getBranch();
-    if (!isUnfinished(branch)) return await this.#parts.store.append({ type: "idle", sessionId });
+    if (!isUnfinished(branch)) return await this.#recordIdle(sessionId);
     await this.#parts.inbox.accept({
       sessionId,
       text: continueText,
@@ -323,7 +329,16 @@ export class FollowedSessions {
     this.signs.onOver(sessionId, over === "error" ? "failed" : "done");
     // What the session has queued itself is answered by its next run.
     if (session.queue.steering.length + session.queue.followUps.length > 0) return;
-    await this.#parts.store.append({ type: "idle", sessionId });
+    await this.#recordIdle(sessionId);
+  }
+
+  async #recordIdle(sessionId: string): Promise<void> {
+    const { sourceMessageId } = this.#parts.store.table.getConversation(sessionId) ?? {};
+    await this.#parts.store.append({
+      type: "idle",
+      sessionId,
+      ...(sourceMessageId !== undefined && { sourceMessageId }),
+    });
   }
 
   async #sayFailed(conversation: Conversation, failure: RunFailure): Promise<void> {

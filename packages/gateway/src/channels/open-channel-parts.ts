@@ -69,6 +69,7 @@ export function openChannelParts(options: ChannelPartsOptions) {
   const findChannel = (id: string) => accounts.find(id)?.channel;
   const outbox = new ChannelOutbox({ store, findChannel, fileCopies, clock, counts, log });
   let sessions: OpenSessions | undefined;
+  let channels: Channels | undefined;
   const redact = (sessionId: string, text: string) => sessions?.find(sessionId)?.redactLine(text) ?? text;
   const sessionParts = { store, accounts, outbox, getSettings, redact, fileCopies, clock, ids };
   return {
@@ -78,7 +79,9 @@ export function openChannelParts(options: ChannelPartsOptions) {
     isAttended: (sessionId: string): boolean => {
       const conversation = store.table.getConversation(sessionId);
       // Where questions may wait, people answer in their own time.
-      if (!conversation?.isExpecting || settings.get().approvals.later) return false;
+      if (!conversation || settings.get().approvals.later) return false;
+      // In a cluster a message may be here before the record of it.
+      if (!conversation.isExpecting && !channels?.isAnswering(sessionId)) return false;
       const { accountId } = conversation;
       const written = getSettings().channels[accountId];
       const isElsewhere = options.isShared && written !== undefined && resolveAccountSettings(written).enabled;
@@ -93,7 +96,8 @@ export function openChannelParts(options: ChannelPartsOptions) {
       sessions = parts.sessions;
       const peersStore = options.keepsPeersInStore ? createSharedPeers(store) : openPeersFile({ directory, ids });
       const peers = new ChannelPeers({ store: peersStore, clock });
-      return new Channels({ ...parts, ...sessionParts, peers, agentDir, counts, log });
+      channels = new Channels({ ...parts, ...sessionParts, peers, agentDir, counts, log });
+      return channels;
     },
   };
 }

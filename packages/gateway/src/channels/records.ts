@@ -85,8 +85,11 @@ export type ChannelRecord =
   | { type: "told"; source: string; replies: readonly StoredReply[] }
   | { type: "asked"; question: AskedQuestion }
   | { type: "resolved"; approvalId: string }
-  /** Nothing runs or waits in the session, and no question of it is open. */
-  | { type: "idle"; sessionId: string }
+  /**
+   * Nothing runs or waits in the session, and no question of it is open. `sourceMessageId` is the last message that was known then: another
+   * node of a cluster may have received one since.
+   */
+  | { type: "idle"; sessionId: string; sourceMessageId?: string }
   | { type: "attempt"; id: string; at: number }
   | { type: "sent"; id: string }
   /** A part of a reply that is being written is on the platform. */
@@ -239,6 +242,7 @@ export class ChannelTable {
         return;
       case "idle": {
         const conversation = this.#conversations.get(record.sessionId);
+        if ((record.sourceMessageId ?? conversation?.sourceMessageId) !== conversation?.sourceMessageId) return;
         if (conversation) this.#conversations.set(record.sessionId, { ...conversation, isExpecting: false });
         return this.#forgetAsked(record.sessionId);
       }
