@@ -6,7 +6,7 @@ import { readdirSync, readFileSync } from "node:fs";
 import { dirname, join, relative, resolve, sep } from "node:path";
 
 const declaration =
-  /^export (?:declare |default |abstract |async )*(?:function\*?|const|let|class|interface|type|enum|namespace) ([\w$]+)/gm;
+  /^export (default )?(?:declare |abstract |async )*(?:function\*?|const|let|class|interface|type|enum|namespace) ([\w$]+)/gm;
 const clause =
   /^(import|export) (type )?(\* as [\w$]+|\*|(?:[\w$]+, )?\{[^}]*\}|[\w$]+(?= from ))(?: from "([^"]+)")?/gm;
 const nameInClause = /(?:type )?([\w$]+)(?: as ([\w$]+))?/g;
@@ -57,10 +57,11 @@ export function findUnusedExports(root, texts) {
   return problems;
 }
 
-/** Reads what a file exports, with where, and what it imports: single names, namespaces, and modules whose exports it passes on. */
+/** Reads what a file exports, and where, and what it imports: names, namespaces, and modules whose exports it passes on. */
 function readModule(file, text, resolveSpecifier) {
   const module = { exports: new Map(), imports: [], namespaces: [], namespaceTypes: [], stars: [] };
-  for (const { 1: name, index } of text.matchAll(declaration)) module.exports.set(name, index);
+  for (const { 1: isDefault, 2: name, index } of text.matchAll(declaration))
+    module.exports.set(isDefault ? "default" : name, index);
   for (const { 1: kind, 2: isType, 3: names, 4: specifier, index } of text.matchAll(clause)) {
     const targets = specifier === undefined ? [] : resolveSpecifier(file, specifier);
     if (names === "*") module.stars.push(...targets);

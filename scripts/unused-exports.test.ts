@@ -45,7 +45,7 @@ export * as iota from "node:y";
     `${a}/m.ts:4 Gamma`,
     `${a}/m.ts:5 delta`,
     `${a}/m.ts:6 Epsilon`,
-    `${a}/m.ts:7 zeta`,
+    `${a}/m.ts:7 default`,
     `${a}/m.ts:9 eta`,
     `${a}/m.ts:9 theta`,
     `${a}/m.ts:10 iota`,
@@ -64,6 +64,17 @@ test.each([
   const files = { "packages/a/package.json": manifest("a"), [`${a}/m.ts`]: "export const x = 1;\n" };
   expect(findIn({ ...files, "packages/a/test/m.test.ts": text })).toEqual([]);
   expect(findIn({ ...files, "packages/a/test/m.test.ts": text.replace("m.ts", "n.ts") })).toEqual([`${a}/m.ts:1 x`]);
+});
+
+test("an import without braces is a use of the default export, whatever that is called", () => {
+  const files = {
+    "packages/a/package.json": manifest("a"),
+    [`${a}/m.ts`]: "export default class X {}\nexport const Y = 1;\n",
+    [`${a}/n.ts`]: "export default async function z() {}\n",
+  };
+  const test = (text: string) => findIn({ ...files, "packages/a/test/m.test.ts": text });
+  expect(test(`import Y from "../src/m.ts";\nimport z from "../src/n.ts";`)).toEqual([`${a}/m.ts:2 Y`]);
+  expect(test(`import W, { Y } from "../src/m.ts";`)).toEqual([`${a}/n.ts:1 default`]);
 });
 
 test("a module does not use its own exports, and a name that is passed on needs a use of its own", () => {
