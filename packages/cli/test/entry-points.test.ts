@@ -1,4 +1,4 @@
-/** Everything that a person starts reads what that person and the project have: only a library is asked to. */
+/** Everything that a person starts reads the files of the user and of the project. A library reads them only if asked to. */
 import { mkdir, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { createHost } from "@tau/harness/host";
@@ -45,7 +45,7 @@ function describeRequest({ server }: ModelWorkspace) {
 
 const everything = { model: "large", user: true, project: true };
 
-const startOther: [string, (workspace: ModelWorkspace) => Promise<void>][] = [
+const entryPoints: [string, (workspace: ModelWorkspace) => Promise<void>][] = [
   [
     "the program",
     async (workspace) => {
@@ -89,7 +89,7 @@ const startOther: [string, (workspace: ModelWorkspace) => Promise<void>][] = [
   ],
 ];
 
-test.each(startOther)("%s uses the files of the user and of the project", async (_name, start) => {
+test.each(entryPoints)("%s uses the files of the user and of the project", async (_name, start) => {
   const workspace = await openWorkspace();
   await start(workspace);
   expect(describeRequest(workspace)).toEqual(everything);

@@ -5,7 +5,7 @@ import { expect, onTestFinished, test } from "vitest";
 import { openHelper } from "./helper.ts";
 
 test.each(["", "not JSON", '{ "child-pid": '])(
-  "a bubblewrap that tells nothing useful of itself (%j) is a sandbox that cannot be started",
+  "a bubblewrap that reports nothing useful about itself (%j) is a sandbox that cannot be started",
   async (info) => {
     const directory = mkdtempSync(join(tmpdir(), "tau-helper-"));
     onTestFinished(() => rmSync(directory, { recursive: true }));
@@ -20,6 +20,6 @@ test.each(["", "not JSON", '{ "child-pid": '])(
       capabilities: "0",
       socketDirectories: [],
     };
-    await expect(openHelper(options)).rejects.toThrow("bubblewrap did not tell the number of its first process.");
+    await expect(openHelper(options)).rejects.toThrow("bubblewrap did not report the id of its first process.");
   },
 );

@@ -73,7 +73,7 @@ export async function openHelper(options: HelperOptions): Promise<Helper> {
     const channel = new HelperChannel(child, stream(descriptors.channel), () => {
       const pid = findPid(info());
       if (pid === undefined) {
-        reject(new ToolsError("unavailable", "bubblewrap did not tell the number of its first process."));
+        reject(new ToolsError("unavailable", "bubblewrap did not report the id of its first process."));
         return void channel.close();
       }
       for (const directory of socketDirectories ?? []) channel.send(encodeAllow(directory));

@@ -73,9 +73,9 @@ function makeOuter(): string {
 /** Long enough that the session is over, also one of another container. */
 const abandonedMs = 3 * 24 * 3_600 * 1_000;
 
-/** A look costs more with more sessions of this machine, so a process with many of them does not look for each. */
+/** Listing a directory costs more with each session on this machine, so a process with many sessions does not list it for each. */
 const lookEveryMs = 3_600_000;
-/** When this process has looked in a directory. */
+/** When this process last looked into each directory. */
 const lookedAtMs = new Map<string, number>();
 
 /** Removes what sessions left that were killed. */

@@ -1,14 +1,14 @@
 /**
- * Writes Markdown in the markup of a platform, which knows less of it. Links show where they lead, and nothing that a text has
- * becomes markup. Pure.
+ * Writes Markdown in the markup of a platform, which can do less. Links show where they lead, and nothing that is plain text in
+ * Markdown becomes markup. Pure.
  */
 import { lexMarkdown, type Token, type Tokens } from "@tau/markdown";
 
 type Mark = "strong" | "em" | "del";
 
-/** The markup of a platform. What is called `text` here is already in it; `code` and `address` are as they were written. */
+/** The markup of a platform. Each `text` is already in that markup; `code` and `address` are as they were written. */
 export interface Markup {
-  /** Never called for a text that is inside of the same mark already. */
+  /** Never called for a text that has the same mark around it already. */
   readonly mark: (mark: Mark, text: string) => string;
   readonly codespan: (code: string) => string;
   readonly code: (code: string, language: string) => string;

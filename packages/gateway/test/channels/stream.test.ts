@@ -114,7 +114,7 @@ describe("nobody sees while it is written", () => {
   });
 });
 
-test("a run that ends before it is on the disk that its message was said is over too", async () => {
+test("a run is over when it ends, also if the inbox has not written yet that its message was injected", async () => {
   const storage = createMemoryStorage();
   let release = () => {};
   const held = new Promise<void>((resolve) => (release = resolve));
