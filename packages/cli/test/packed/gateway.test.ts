@@ -1,11 +1,11 @@
 /** The packed gateway as a process: how signals end it, and what is left after one that nothing can catch. */
-import { readFile, writeFile } from "node:fs/promises";
+import { readdir, readFile, writeFile } from "node:fs/promises";
 import { basename, join } from "node:path";
 import { connectRaw } from "@tau/gateway/testing";
 import { findGateway } from "@tau/protocol/node";
 import { expect, test } from "vitest";
 import { createModelWorkspace, createWorkspace, textReply, toolReply, type Workspace } from "../kit.ts";
-import { runPacked, start, type Started } from "./kit.ts";
+import { installed, runPacked, start, type Started } from "./kit.ts";
 
 async function startGateway(workspace: Workspace, env: Record<string, string> = {}): Promise<Started> {
   const started = await start(workspace, ["gateway", "--port", "0"], { env });
@@ -53,7 +53,9 @@ fs.readFileSync = (path, ...rest) => {
   expect(await gateway.ended).toMatchObject({ code: 0 });
   const names = (await readFile(read, "utf8")).split("\n").map((path) => basename(path));
   expect(names).toContain("gateway.cjs");
-  expect(names.filter((name) => ["discord.cjs", "slack.cjs", "cluster.cjs"].includes(name))).toEqual([]);
+  const bundles = ["discord.cjs", "slack.cjs", "cluster.cjs"];
+  expect(await readdir(join(await installed(), "dist"))).toEqual(expect.arrayContaining(bundles));
+  expect(names.filter((name) => bundles.includes(name))).toEqual([]);
 });
 
 test("a gateway whose cluster cannot be reached says so, and does not start", async () => {
