@@ -70,7 +70,7 @@ export class VirtualList<T extends { key: string }> extends Component<VirtualLis
   /** The item that stays where it is on the screen when what is above it changes its height. */
   #anchor: { key: string; top: number } | undefined;
   readonly #observer = new ResizeObserver((changes) => {
-    this.#measure(changes);
+    this.#measure(changes.map(({ target }) => target));
     if (this.#isGoing) this.#arrive();
   });
 
@@ -117,7 +117,7 @@ export class VirtualList<T extends { key: string }> extends Component<VirtualLis
   override componentDidUpdate(): void {
     if (this.#items !== this.props.items) this.#layOut();
     else this.#place();
-    if (this.#isGoing) this.#measure([...this.#elements.keys()].map(toSize));
+    if (this.#isGoing) this.#measure([...this.#elements.keys()]);
   }
 
   override render({ items, draw, label, role }: VirtualListProps<T>, { range }: State): ComponentChildren {
@@ -174,7 +174,7 @@ export class VirtualList<T extends { key: string }> extends Component<VirtualLis
     const restHeight = scrollHeight - scrollTop - clientHeight;
     const moved = scrollTop - this.#lastTop;
     this.#lastTop = scrollTop;
-    // Items may be lower than estimated: then the browser has moved back to the end, and not the reader.
+    // Where items turn out shorter than estimated, it is the browser that moves back to the end, and not the reader.
     if (this.#isGoing) return;
     // It grows while it is drawn, so being short of the end matters only for a reader who went back, however little.
     if (restHeight <= 1 || (moved > 0 && restHeight <= endSlack)) this.#setAtEnd(true);
@@ -253,16 +253,16 @@ export class VirtualList<T extends { key: string }> extends Component<VirtualLis
     this.props.onAtEnd?.(isAtEnd);
   }
 
-  #measure(changes: readonly Size[]): void {
+  #measure(elements: readonly Element[]): void {
     const heights = new Map<string, number>();
-    let hasChanged = false;
-    for (const { target, borderBoxSize } of changes) {
-      const key = this.#elements.get(target);
-      if (target === this.#scroller.current) hasChanged = true;
-      const height = borderBoxSize[0]?.blockSize ?? 0;
-      if (key !== undefined && target.isConnected && this.#heights.get(key) !== height) heights.set(key, height);
+    for (const element of elements) {
+      const key = this.#elements.get(element);
+      if (key === undefined || !element.isConnected) continue;
+      const { height } = element.getBoundingClientRect();
+      if (this.#heights.get(key) !== height) heights.set(key, height);
     }
-    if (hasChanged || heights.size > 0) this.#change(() => this.#takeHeights(heights));
+    const isResized = this.#scroller.current !== null && elements.includes(this.#scroller.current);
+    if (isResized || heights.size > 0) this.#change(() => this.#takeHeights(heights));
   }
 
   #arrive(): void {
@@ -283,13 +283,6 @@ export class VirtualList<T extends { key: string }> extends Component<VirtualLis
     }
   }
 }
-
-type Size = Pick<ResizeObserverEntry, "target"> & { borderBoxSize: readonly Pick<ResizeObserverSize, "blockSize">[] };
-
-const toSize = (target: Element): Size => ({
-  target,
-  borderBoxSize: [{ blockSize: target.getBoundingClientRect().height }],
-});
 
 interface RowList {
   add(element: Element, key: string): void;

@@ -25,7 +25,7 @@ export function linkCases(shared: Shared): void {
     });
   });
 
-  test("a link goes to its message, and not to the end, when what is above is lower than expected", async () => {
+  test("a link goes to its message, and not to the end, when what is above it is shorter than estimated", async () => {
     await follow(shared, async (manager) => {
       await say(manager, "Before.");
       for (let index = 0; index < 100; index++) await manager.appendThinkingLevelChange("high");
