@@ -93,13 +93,14 @@ interface ToProcess {
 
 async function sendToProcess({ sessionId, pid, message, spool, io }: ToProcess): Promise<ExitCode | void> {
   const name = await spool.add(sessionId, message);
-  let state = await waitWhile("waiting", { spool, name, maxMs: maxWaitMs, io });
-  // A session that cannot use it gives it back.
-  if (state === "taken") state = await waitWhile("taken", { spool, name, maxMs: maxWriteMs, io });
-  if (state === "waiting" && !(await spool.cancel(name))) {
-    // It was taken in the last moment.
-    state = await waitWhile("taken", { spool, name, maxMs: maxWriteMs, io });
-  } else if (state === "waiting") {
+  let state;
+  do {
+    state = await waitWhile("waiting", { spool, name, maxMs: maxWaitMs, io });
+    // A session that cannot use it gives it back.
+    if (state === "taken") state = await waitWhile("taken", { spool, name, maxMs: maxWriteMs, io });
+    // A message that cannot be cancelled was taken at the last moment.
+  } while (state === "waiting" && !(await spool.cancel(name)));
+  if (state === "waiting") {
     if (io.signal.aborted) return exitCodes.interrupted;
     const why = "It may be one that takes none, such as tau -p, or wait for an answer to a question.";
     io.err(`Process ${pid} has the session ${sessionId} open and did not take the message. ${why} Nothing was sent.\n`);
