@@ -150,7 +150,7 @@ function readText(call: AgentToolCall, text: string, tool: AgentTool | undefined
     validateToolArguments(tool, read);
     return read;
   } catch {
-    // Most tools take objects alone; the error says to the model what was wrong with the text.
+    // Most tools take objects alone; the error tells the model what was wrong with the text.
     return unread;
   }
 }

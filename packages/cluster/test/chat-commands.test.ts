@@ -17,10 +17,12 @@ describe.skipIf(!hasNats)("a chat whose session runs on another node", () => {
   test("its run is stopped, its questions are answered, and it is renewed", async () => {
     const channel = new TestChannel();
     const channelTypes = { test: async () => ({ secrets: {}, open: async () => channel }) };
-    const models = [
-      scriptedModel([[text("Hi.")]]),
-      scriptedModel([endless, [call("read", { path: "/etc/hostname" })], [text("Done.")]]),
-    ];
+    /** Before it, the node reads that the session is idle, as if the record of the message came after the message. */
+    const late: ScriptedTurn = async () => {
+      await b.gateway.parts.cluster!.channels.append({ type: "idle", sessionId });
+      return [call("read", { path: "/etc/hostname" })];
+    };
+    const models = [scriptedModel([[text("Hi.")]]), scriptedModel([endless, late, [text("Done.")]])];
     const open = (name: string, index: number) =>
       openGateway(name, models[index]!, { settings, options: { channelTypes } });
     const a = await open("chat-a", 0);

@@ -288,7 +288,8 @@ describe("a match that failed", () => {
       expect(message.length).toBeLessThan(5_000);
     }
     const { user, system } = process.cpuUsage(started);
-    expect((user + system) / 1_000).toBeLessThan(5_000);
+    // 1,800, where little else runs.
+    expect((user + system) / 1_000, "milliseconds").toBeLessThan(15_000);
     expect(await failure(content, wanted)).toContain("Lines 40001-40151 differ at 40151");
   });
 });

@@ -86,8 +86,8 @@ export type ChannelRecord =
   | { type: "asked"; question: AskedQuestion }
   | { type: "resolved"; approvalId: string }
   /**
-   * Nothing runs or waits in the session, and no question of it is open. `sourceMessageId` is the last message that was known then: another
-   * node of a cluster may have received one since.
+   * Nothing runs or waits in the session, and no question of it is open. `sourceMessageId` is the last message that was known
+   * then: another node of a cluster may have received one since.
    */
   | { type: "idle"; sessionId: string; sourceMessageId?: string }
   | { type: "attempt"; id: string; at: number }

@@ -51,7 +51,7 @@ export class SessionInbox {
   #working: Promise<void> | undefined;
   #isStopped = false;
   #cancelTimer = () => {};
-  /** How often what waits could not be said since it could be. */
+  /** How often in a row the session could not be used. */
   #failures = 0;
 
   constructor(sessionId: string, parts: SessionInboxParts) {
@@ -294,12 +294,12 @@ export class SessionInbox {
   /** Fails the answers that senders still wait for. What was accepted is tried again, until it is too old. */
   async #tryLater(error: unknown): Promise<void> {
     const { clock, getSettings, log } = this.#parts;
-    const bornMs = clock.now() - getSettings().queue.ttlMs;
-    const isLost = ({ id, acceptedAt }: StoredMessage) => this.#answers.has(id) || acceptedAt <= bornMs;
+    const expiredMs = clock.now() - getSettings().queue.ttlMs;
+    const isLost = ({ id, acceptedAt }: StoredMessage) => this.#answers.has(id) || acceptedAt <= expiredMs;
     await this.#giveUp(this.#follower.listWaiting().filter(isLost), error);
     if (this.#isStopped || this.#follower.listWaiting().length === 0) return;
     const retryMs = Math.min(firstRetryMs * 2 ** this.#failures++, maxRetryMs);
-    log(`What waits for the session ${this.#sessionId} could not be said yet: ${getErrorMessage(error)}`);
+    log(`Messages for the session ${this.#sessionId} are tried again in ${retryMs} ms: ${getErrorMessage(error)}`);
     this.#cancelTimer = clock.setTimer(retryMs, () => this.wake());
   }
 

@@ -1,8 +1,8 @@
 /**
  * A gateway in a process of its own whose sessions ask before they refund, to be killed at one step of what follows the answer.
- * Arguments: the agent directory, a directory for what happened, the number of the step, 0 for none, and `storage` if the state of the gateway
- * is in a storage beside the agent directory. Steps are before and after each
- * change of the answers, at each entry of the log, and before and after the refund. Messages to it come as lines of JSON.
+ * Arguments: the agent directory, a directory for what happened, the number of the step, 0 for none, and `storage` if the state of
+ * the gateway is in a storage beside the agent directory. Steps are before and after each change of the answers, at each entry of
+ * the log, and before and after the refund. Messages to it come as lines of JSON.
  */
 import { appendFileSync } from "node:fs";
 import { join } from "node:path";

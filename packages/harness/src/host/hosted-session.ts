@@ -117,7 +117,7 @@ export class HostedSession {
     if (submission.disposition !== "started" || submission.isWritten) return submission;
     const { failure } = await submission.outcome;
     const reason = failure?.message ?? "the run ended before it was written";
-    // Who holds messages for the session must know that another writer says them.
+    // A caller that stores messages for the session must not give this one up: the other writer sends it.
     const code = this.session.readOnly?.reason === "overtaken" ? "overtaken" : "write_failed";
     throw new HarnessError(code, `The prompt could not be written into the session: ${reason}`);
   }

@@ -250,7 +250,7 @@ describe("with an SDK", () => {
     });
   });
 
-  test("a turn takes microseconds", async () => {
+  test("a turn costs little", async () => {
     trace.setGlobalTracerProvider(new BasicTracerProvider());
     onTestFinished(() => trace.disable());
     const run = (await tracer()).run({ sessionId: "s", model: gemini });
@@ -263,8 +263,8 @@ describe("with an SDK", () => {
       const { user, system } = process.cpuUsage(before);
       return (user + system) / count;
     };
-    // Ten, where nothing else runs.
-    expect(Math.min(turns(1_000), turns(1_000), turns(1_000))).toBeLessThan(300);
+    // About 100 µs, where nothing else runs.
+    expect(Math.min(turns(1_000), turns(1_000), turns(1_000)), "microseconds").toBeLessThan(3_000);
   });
 });
 

@@ -138,7 +138,8 @@ describe("a log of many bad lines", () => {
     const before = process.cpuUsage();
     const recovered = recover(bytes);
     const { user: cpu } = process.cpuUsage(before);
-    expect(cpu / 1_000).toBeLessThan(3_000);
+    // 900, where little else runs.
+    expect(cpu / 1_000, "milliseconds").toBeLessThan(9_000);
     expect(recovered.problems).toHaveLength(1_001);
     expect(recovered.problems.at(-1)).toMatchObject({
       kind: "more",
