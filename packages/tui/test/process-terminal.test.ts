@@ -56,6 +56,10 @@ class Screen {
     this.#pty.resize(columns, rows);
   }
 
+  get pid(): number {
+    return this.#pty.pid;
+  }
+
   get inputs(): string[] {
     return [...this.output.matchAll(/<input "(.*)">/g)].map((match) => match[1] ?? "");
   }
@@ -160,6 +164,16 @@ test("a change of the size is reported after it", async () => {
   const screen = await openScreen();
   screen.resize(90, 20);
   await waitFor(screen, "<size 90x20>");
+});
+
+test("a change of the size that was undone before the program could see it is reported", async () => {
+  const screen = await openScreen();
+  screen.resize(90, 20);
+  await waitFor(screen, "<size 90x20>");
+  process.kill(screen.pid, "SIGWINCH");
+  await expect.poll(() => screen.output.split("<size 90x20>")).toHaveLength(3);
+  // The signal that a start sends itself is none.
+  expect(screen.output).not.toContain("<size 100x30>");
 });
 
 test("a program can start again after it stopped", async () => {

@@ -47,9 +47,14 @@ export class FullScreen {
     return removed + (isStale ? "\x1b[H" : "") + bytes + (placed && `${placed}\x1b[${row + 1};${column + 1}H`);
   }
 
+  /** The text of the screen is not known any more: the next frame draws every row. */
+  forgetRows(): void {
+    this.#size = { columns: 0, rows: 0 };
+  }
+
   /** Nothing is known of the screen any more: the next frame draws every row. Returns what takes images away. */
   forget(): string {
-    this.#size = { columns: 0, rows: 0 };
+    this.forgetRows();
     return this.#images.clear();
   }
 }

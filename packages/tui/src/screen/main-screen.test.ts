@@ -5,6 +5,7 @@ import type { Component } from "../component.ts";
 import { Container } from "../components/container.ts";
 import { VirtualTerminal } from "../testing/index.ts";
 import { MainScreen } from "./main-screen.ts";
+import type { Size } from "./resize.ts";
 
 class Lines implements Component {
   lines: string[];
@@ -42,9 +43,13 @@ class Stage {
     return new Stage(await VirtualTerminal.create(columns, rows));
   }
 
-  draw(): string {
-    this.#time += 1_000;
-    const bytes = this.screen.draw([this.transcript, this.status], this.terminal);
+  wait(ms: number): void {
+    this.#time += ms;
+  }
+
+  draw({ columns, rows }: Size = this.terminal, afterMs = 1_000): string {
+    this.#time += afterMs;
+    const bytes = this.screen.draw([this.transcript, this.status], { columns, rows });
     if (bytes !== "") this.terminal.write(bytes);
     return bytes;
   }
@@ -129,6 +134,28 @@ describe("the main screen", () => {
       expect(bytes).not.toMatch(/(?:\r|\x1b\[H|\x1b\[\d+A)\x1b\[J/);
     }
     expect(stage.screen.forget()).not.toMatch(/\r\x1b\[J/);
+  });
+
+  test("what was drawn for a size that was not there any more, and is there again, is drawn again", async () => {
+    const stage = await Stage.open(20, 10);
+    stage.add(...numbered(3));
+    stage.status.set(["a", "b", "c", "d"]);
+    stage.draw();
+    const { columns, rows } = stage.terminal;
+    await stage.terminal.resize(columns, 3);
+    stage.add(...numbered(10, 4));
+    stage.draw({ columns, rows });
+    await stage.terminal.resize(columns, rows);
+    const printed = async () => [...(await stage.terminal.getScrollback()), ...(await stage.terminal.getViewport())];
+    expect(await printed()).not.toEqual(expect.arrayContaining(numbered(13)));
+    expect(stage.screen.noteSize({ columns, rows })).toBe(true);
+    stage.draw({ columns, rows }, 100);
+    expect(await printed()).toEqual(expect.arrayContaining(numbered(13)));
+    expect(await stage.terminal.getViewport()).toEqual([...numbered(6, 8), ...stage.status.lines]);
+    // Where nothing was drawn meanwhile, the screen is as it was.
+    stage.wait(1_000);
+    expect(stage.screen.noteSize({ columns, rows })).toBe(false);
+    expect(stage.draw()).toBe("");
   });
 
   test("a change above the screen stays invisible, and nothing is printed twice", async () => {

@@ -37,6 +37,16 @@ type ResizeOutcome =
   /** Rows of the conversation may be in the scrollback, on the screen, or in both. */
   | { kind: "unknown" };
 
+interface SizeReports {
+  readonly sizes: Size[];
+  /** When the first came. */
+  readonly atMs: number;
+  /** Whether something may have been painted while the terminal had a size that was not reported. */
+  areIncomplete: boolean;
+}
+
+const createReports = (atMs: number): SizeReports => ({ sizes: [], atMs, areIncomplete: false });
+
 const asTheyAre = (lines: readonly string[]) => lines;
 
 /**
@@ -54,8 +64,9 @@ export class MainScreen {
   #size: Size | undefined;
   /** Whether our rows begin at the top of the screen and empty rows follow: terminals push ours out and keep those. */
   #isAtTop = false;
-  /** The sizes that were reported since the last frame. */
-  #reported: Size[] = [];
+  /** The reports since the last frame. */
+  #reports: SizeReports | undefined;
+  #paintedAtMs = -Infinity;
   readonly #now: () => number;
   readonly #lines = new LineCache();
   #isDrawnAnew = false;
@@ -71,11 +82,15 @@ export class MainScreen {
     this.#now = now;
   }
 
-  /** The terminal has another size. Returns whether its width is not that of the last frame. */
+  /** The terminal has another size, or had one. Returns whether its width is not known to be that of the last frame. */
   noteSize({ columns, rows }: Size): boolean {
     if (!this.#size) return false;
-    this.#reported.push({ columns, rows });
-    return columns !== this.#size.columns;
+    this.#reports ??= createReports(this.#now());
+    const { sizes, atMs } = this.#reports;
+    const last = sizes.at(-1) ?? this.#size;
+    if (columns !== last.columns || rows !== last.rows) sizes.push({ columns, rows });
+    else if (this.#paintedAtMs > atMs - lateMs) this.#reports.areIncomplete = true;
+    return this.#reports.areIncomplete || columns !== this.#size.columns;
   }
 
   /** The bytes of the next frame; empty if nothing changed. */
@@ -108,6 +123,7 @@ export class MainScreen {
     const scrolled = lines.length - after.rows.length;
     this.#document.addScrolledOut(passing.slice(0, scrolled), lines, this.#now());
     this.#painted = after;
+    if (bytes !== "") this.#paintedAtMs = this.#now();
     this.#shown = open.slice(hidden);
     return (isShorter ? deleteImages(rows) : "") + erased + bytes;
   }
@@ -137,19 +153,19 @@ export class MainScreen {
   /** Finds out what the terminal did to our rows. Nothing is painted after it, unless the size is the same. */
   #resize(size: Size): ResizeOutcome {
     const before = this.#size;
-    const reported = this.#reported;
+    const { sizes, atMs, areIncomplete } = this.#reports ?? createReports(this.#now());
     this.#size = { columns: size.columns, rows: size.rows };
-    this.#reported = [];
+    this.#reports = undefined;
     if (!before) return { kind: "same" };
-    const changesWidth = [...reported, size].some(({ columns }) => columns !== before.columns);
+    const changesWidth = areIncomplete || [...sizes, size].some(({ columns }) => columns !== before.columns);
     if (!changesWidth && before.rows === size.rows) return { kind: "same" };
     const painted = this.#painted;
     this.#painted = nothingPainted;
     const isAtTop = this.#isAtTop;
     this.#isAtTop = false;
     if (changesWidth) {
-      const isLate = this.#document.takeBackSince(this.#now() - lateMs);
-      if (isLate || this.#isReflowed(painted, [before, ...reported.slice(0, -1), size], isAtTop))
+      const isLate = this.#document.takeBackSince(atMs - lateMs);
+      if (areIncomplete || isLate || this.#isReflowed(painted, [before, ...sizes.slice(0, -1), size], isAtTop))
         return { kind: "unknown" };
     }
     const scrolledOut = this.#document.scrolledOutWidths;

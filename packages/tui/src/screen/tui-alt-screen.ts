@@ -241,6 +241,12 @@ export class TuiAltScreen extends TuiBase implements ViewportTUI {
     setImagesHidden(false);
   }
 
+  protected override beforeResize(): number {
+    // The size may be the same again.
+    this.#screen.forgetRows();
+    return 0;
+  }
+
   protected override forgetScreen(): string {
     return this.#screen.forget();
   }

@@ -73,7 +73,7 @@ export abstract class TuiBase extends Container {
   protected takeInput(_data: string): boolean {
     return false;
   }
-  /** The terminal has another size. Returns how long the next frame waits, in milliseconds. */
+  /** The terminal has another size, or had one. Returns how long the next frame waits, in milliseconds. */
   protected beforeResize(): number {
     return 0;
   }

@@ -53,6 +53,8 @@ interface Session {
   readonly undo: (() => void)[];
   onInput: (data: string) => void;
   lastInputAtMs: number;
+  /** Whether the next SIGWINCH says nothing new: Node has emitted "resize" for it, or it is our own. */
+  isReported: boolean;
   /** Set while what was typed before the start is read. */
   onTypedAhead?: ((text: string) => void) | undefined;
 }
@@ -107,6 +109,7 @@ export class ProcessTerminal extends EscapeCommands implements Terminal {
       undo: [],
       onInput,
       lastInputAtMs: 0,
+      isReported: false,
     };
     this.#session = session;
     const listen = (target: NodeJS.EventEmitter, event: string, listener: (...values: never[]) => void) => {
@@ -127,7 +130,17 @@ export class ProcessTerminal extends EscapeCommands implements Terminal {
     listen(stdin, "end", () => this.#lose());
     listen(stdin, "error", (error: Error) => this.#handleError(error));
     listen(stdout, "error", (error: Error) => this.#handleError(error));
-    listen(stdout, "resize", onResize);
+    listen(stdout, "resize", () => {
+      session.isReported = true;
+      onResize();
+    });
+    // If the size changed and changed back before Node looks, Node emits nothing, but the screen is not as it was.
+    if (process.platform !== "win32") {
+      listen(process, "SIGWINCH", () => {
+        if (!session.isReported) onResize();
+        session.isReported = false;
+      });
+    }
     // A program that ends without `stop` must not leave a shell in which Enter writes numbers.
     listen(process, "exit", () => this.stop());
     // Output that is under way can fail after `stop`, and an error without a listener would end the process.
@@ -140,7 +153,7 @@ export class ProcessTerminal extends EscapeCommands implements Terminal {
     this.#wasStarted = true;
     this.#setRawMode(true);
     stdin.resume();
-    refreshSize();
+    session.isReported = refreshSize();
     if (this.#isDumb) return;
     this.write(pasteOn);
     if (stdin.isTTY) session.keyboard.ask(this.#options.questions);
@@ -244,13 +257,17 @@ function ignoreLostTerminal(error: unknown): void {
   if (!lostCodes.has((error as NodeJS.ErrnoException).code ?? "")) throw error;
 }
 
-/** While the process was stopped, nobody told it of changes. Node asks for the size when this signal comes. */
-function refreshSize(): void {
-  if (process.platform === "win32") return;
+/**
+ * While the process was stopped, nobody told it of changes. Node asks for the size when this signal comes. Returns whether one was
+ * sent.
+ */
+function refreshSize(): boolean {
+  if (process.platform === "win32") return false;
   try {
-    process.kill(process.pid, "SIGWINCH");
+    return process.kill(process.pid, "SIGWINCH");
   } catch (error) {
     // Some sandboxes forbid signals even to oneself; the size is then as old as before.
-    if (!["EACCES", "EPERM"].includes((error as NodeJS.ErrnoException).code ?? "")) throw error;
+    if (["EACCES", "EPERM"].includes((error as NodeJS.ErrnoException).code ?? "")) return false;
+    throw error;
   }
 }

@@ -1,6 +1,9 @@
 /** The terminal as the renderer needs it. Any object with these members can be used. */
 export interface Terminal {
-  /** From now on input comes one key or paste at a time, and `onResize` is called after each change of the size. */
+  /**
+   * From now on input comes one key or paste at a time, and `onResize` is called after each change of the size, also after one
+   * that was undone before anybody could see it.
+   */
   start(onInput: (data: string) => void, onResize: () => void): void;
   /** Leaves the terminal as it was before `start`. */
   stop(): void;
