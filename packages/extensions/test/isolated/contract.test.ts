@@ -358,7 +358,9 @@ const cases: readonly Case[] = [
   {
     law: "an extension talks to itself and others over the bus",
     code: `const heard = []; let api; ${toolCode(
-      `api.events.emit("c", { a: 1 }); await new Promise((done) => setTimeout(done, 50)); return heard;`,
+      `api.events.emit("c", { a: 1 });
+       for (let tries = 0; tries < 1_000 && heard.length === 0; tries++) await new Promise((done) => setTimeout(done, 5));
+       return heard;`,
     ).replace("function (tau) {", `function (tau) { api = tau; tau.events.on("c", (data) => heard.push(data));`)}`,
     drive: (hosted) => callTool(hosted, "go"),
   },

@@ -210,5 +210,5 @@ test("running agents are lines in every surface, and none is left when they have
   await expect.poll(() => surface.shown("agents").flat()).toContainEqual(expect.stringMatching(/^1 one · /));
   gate.open();
   await expect.poll(() => session.hasWork).toBe(false);
-  await expect.poll(() => surface.shown("agents").at(-1), { timeout: 5_000 }).toBeUndefined();
+  await expect.poll(() => surface.shown("agents").at(-1)).toBeUndefined();
 });

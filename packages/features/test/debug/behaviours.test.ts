@@ -100,7 +100,7 @@ test("requests of an unknown kind, and odd ones, are refused one by one", async 
     const scripted = await openScripted(behaviour);
     await scripted.launch();
     const count = () => scripted.inSession.sessions[0]!.output.split("refused").length - 1;
-    await expect.poll(count, { timeout: 5_000 }).toBe(refused);
+    await expect.poll(count).toBe(refused);
     await scripted.inSession.end();
   }
 });

@@ -188,8 +188,8 @@ describe("bash", () => {
   });
 
   test("ends a command with everything it started, after its time and when it is aborted", async () => {
-    await expect(run("bash", { command: "sleep 100 & echo $! > pid; wait", timeout: 0.5 })).rejects.toThrow(
-      "Command timed out after 0.5 seconds",
+    await expect(run("bash", { command: "sleep 100 & echo $! > pid; wait", timeout: 1.5 })).rejects.toThrow(
+      "Command timed out after 1.5 seconds",
     );
     const pid = Number(get("pid"));
     await expect.poll(() => isRunning(pid)).toBe(false);
