@@ -23,7 +23,15 @@ export function showSession(sessionId: string | undefined): void {
   if (location.hash !== hash) location.hash = hash;
 }
 
+/** Listens to changes of the address, and to clicks on links to the address that is there already. */
 export function onRoute(listener: () => void): () => void {
+  const onClick = ({ target }: MouseEvent) => {
+    if (target instanceof Element && target.closest("a")?.href === location.href) listener();
+  };
   window.addEventListener("hashchange", listener);
-  return () => window.removeEventListener("hashchange", listener);
+  window.addEventListener("click", onClick);
+  return () => {
+    window.removeEventListener("hashchange", listener);
+    window.removeEventListener("click", onClick);
+  };
 }

@@ -33,12 +33,10 @@ import { useShortcuts } from "./shortcuts.ts";
 interface SessionViewProps {
   client: GatewayClient;
   sessionId: string;
-  /** The entry to go to. */
-  entryId: string | undefined;
   onOpenShared: (panel: SharedPanel) => void;
 }
 
-export function SessionView({ client, sessionId, entryId, onOpenShared }: SessionViewProps) {
+export function SessionView({ client, sessionId, onOpenShared }: SessionViewProps) {
   const session = useMemo(() => client.session(sessionId), [client, sessionId]);
   const info = useMemo(() => new SessionInfo(session), [session]);
   const draft = getDraft(client, sessionId);
@@ -82,7 +80,7 @@ export function SessionView({ client, sessionId, entryId, onOpenShared }: Sessio
     <SessionContext.Provider value={context}>
       <main class="session-view">
         <SessionHeader client={client} session={session} info={info} onOpen={setPanel} />
-        <TranscriptView session={session} entryId={entryId} />
+        <TranscriptView session={session} />
         <Foot page={page} draft={draft} />
         {panel === "tree" && <TreePanel session={session} draft={draft} offerFiles={offer} onClose={close} />}
         {panel === "model" && <ModelPanel session={session} info={info} onClose={close} />}

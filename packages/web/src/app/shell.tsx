@@ -14,7 +14,7 @@ import { ConnectionBar } from "./connection-bar.tsx";
 import { hasUnsent } from "./drafts.ts";
 import { Problems } from "./problems.tsx";
 import { useRedraw } from "./redraw.ts";
-import { getShownEntry, getShownSession, onRoute, showSession } from "./route.ts";
+import { getShownSession, onRoute, showSession } from "./route.ts";
 import { SessionView } from "./session-view.tsx";
 import { type Shortcut, useShortcuts } from "./shortcuts.ts";
 import { toggleTheme } from "./theme.ts";
@@ -50,13 +50,7 @@ export function Shell({ client, onForget }: { client: GatewayClient; onForget: (
           </button>
         </main>
       ) : (
-        <SessionView
-          key={sessionId}
-          client={client}
-          sessionId={sessionId}
-          entryId={getShownEntry()}
-          onOpenShared={setPanel}
-        />
+        <SessionView key={sessionId} client={client} sessionId={sessionId} onOpenShared={setPanel} />
       )}
       <Problems />
       {panel === "new" && <NewSession client={client} pages={pages} onClose={close} />}

@@ -4,6 +4,7 @@ import type { RemoteSession } from "@tau/protocol/client";
 import { ArrowDownIcon } from "../app/icons.tsx";
 import { reportFailure, tell } from "../app/problems.tsx";
 import { useRedraw } from "../app/redraw.ts";
+import { getShownEntry, getShownSession, onRoute } from "../app/route.ts";
 import { Announcer } from "./announcer.tsx";
 import { ItemView } from "./item-view.tsx";
 import type { Item } from "./items.ts";
@@ -12,13 +13,7 @@ import { VirtualList } from "./virtual-list.tsx";
 
 const draw = (item: Item) => <ItemView item={item} />;
 
-interface TranscriptViewProps {
-  session: RemoteSession;
-  /** The entry to go to. */
-  entryId: string | undefined;
-}
-
-export function TranscriptView({ session, entryId }: TranscriptViewProps) {
+export function TranscriptView({ session }: { session: RemoteSession }) {
   const transcript = useMemo(() => new Transcript(session), [session]);
   useEffect(() => () => transcript.close(), [transcript]);
   useRedraw((listener) => session.onChange(listener), [session]);
@@ -29,8 +24,12 @@ export function TranscriptView({ session, entryId }: TranscriptViewProps) {
   const loadOlder = () => {
     if (transcript.hasOlder) reportFailure(transcript.loadOlder().then(() => redraw()));
   };
-  const [wantedId, setWantedId] = useState(entryId);
-  useEffect(() => setWantedId(entryId), [entryId]);
+  const [wantedId, setWantedId] = useState(getShownEntry);
+  useEffect(() => {
+    return onRoute(() => {
+      if (getShownSession() === session.id) setWantedId(getShownEntry());
+    });
+  }, [session]);
   useLayoutEffect(() => {
     if (wantedId === undefined || !session.isLoaded || !list.current) return;
     const key = transcript.findKey(wantedId, items);

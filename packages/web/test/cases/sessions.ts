@@ -68,6 +68,11 @@ export function sessionCases(shared: Shared): void {
         return top >= 0 && bottom <= innerHeight;
       });
     await expect.poll(isShown).toBe(true);
+    await page.getByLabel("Go to the end").click();
+    await expect.poll(isShown).toBe(false);
+    // The address stays the same.
+    await link.click();
+    await expect.poll(isShown).toBe(true);
     await field.fill("nothing says this");
     await page.getByText("No message has all of this.").waitFor();
     await field.fill("");
