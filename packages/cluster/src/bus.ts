@@ -54,6 +54,9 @@ const silenceMs = 3_000;
 /** How many messages are asked for at once. */
 const readWindow = 64;
 
+/** How often a stream is read further that others write all the time. Only a key that is replaced in each round is missed. */
+const maxBucketRounds = 5;
+
 const wrongLast: readonly number[] = [
   JetStreamApiCodes.StreamWrongLastSequence,
   JetStreamApiCodes.StreamWrongLastSequenceUnknown,
@@ -238,14 +241,22 @@ export class Bus {
     }
   }
 
-  /** The messages of a stream, which in a bucket are the last of each key. */
+  /**
+   * The messages of a stream, which in a bucket are the last of each key. The servers remove a message when it is replaced, so
+   * one that is replaced before it was read is found only behind the end that was known: reading continues until the end
+   * stays where it is. A key that is written meanwhile may come twice, the newer value later.
+   */
   async readBucket(stream: string, from = 0): Promise<StoredMessage[]> {
-    const { state } = await this.retry(() => this.#manager.streams.info(stream));
-    const found: StoredMessage[] = [];
-    if (state.messages === 0 || state.last_seq < from) return found;
-    const options = { from: Math.max(from, state.first_seq), to: state.last_seq, withData: true };
-    for await (const message of this.readRange(stream, ">", options)) found.push(message);
-    return found;
+    const messages: StoredMessage[] = [];
+    let next = from;
+    for (let rounds = 0; rounds < maxBucketRounds; rounds++) {
+      const { state } = await this.retry(() => this.#manager.streams.info(stream));
+      if (state.messages === 0 || state.last_seq < next) break;
+      const options = { from: Math.max(next, state.first_seq), to: state.last_seq, withData: true };
+      for await (const message of this.readRange(stream, ">", options)) messages.push(message);
+      next = state.last_seq + 1;
+    }
+    return messages;
   }
 
   /** Lists the subjects of a stream that have messages. */

@@ -134,8 +134,10 @@ export class SessionLeases {
   /** The sessions that a node held when it died. */
   async listHeldBy(nodeId: string): Promise<string[]> {
     const messages = await this.#options.bus.readBucket(stream);
-    const held = messages.filter(({ data }) => decode(data).nodeId === nodeId);
-    const names = held.map(({ subject }) => fromToken(subject.slice(keySubject(leaseBucket, "").length)));
+    // The last record of each: a lease that is written meanwhile is read twice.
+    const records = new Map(messages.map(({ subject, data }) => [subject, decode(data)]));
+    const held = [...records].filter(([, record]) => record.nodeId === nodeId);
+    const names = held.map(([subject]) => fromToken(subject.slice(keySubject(leaseBucket, "").length)));
     return names.filter(isSessionId);
   }
 

@@ -6,6 +6,7 @@ import { afterAll, beforeAll, describe, expect, onTestFinished, test } from "vit
 import { parseClusterUrl } from "../src/address.ts";
 import { Bus } from "../src/bus.ts";
 import { connectCluster } from "../src/connection.ts";
+import { bucketStream, hookBucket, keySubject } from "../src/names.ts";
 import { openProxy } from "./tcp-proxy.ts";
 import { hasNats, type NatsServers, startNats } from "./nats-servers.ts";
 
@@ -15,6 +16,16 @@ const quickClock: Clock = {
   monotonic: () => 20 * systemClock.monotonic(),
   setTimer: (afterMs, fire) => systemClock.setTimer(afterMs / 20, fire),
 };
+
+/** Something happens between looking where a stream ends and reading it. */
+class InterruptedBus extends Bus {
+  beforeRead: () => Promise<void> = async () => undefined;
+
+  override async *readRange(...range: Parameters<Bus["readRange"]>) {
+    await this.beforeRead();
+    yield* super.readRange(...range);
+  }
+}
 
 describe.skipIf(!hasNats)("the bus of a cluster", () => {
   let servers: NatsServers;
@@ -41,6 +52,54 @@ describe.skipIf(!hasNats)("the bus of a cluster", () => {
     const manager = await jetstreamManager(bus.nats);
     await manager.streams.purge(stream, { filter: "tau.inbox.b" });
     expect((await bus.readBucket(stream)).map(({ seq }) => seq)).toEqual([1, 2]);
+  });
+
+  describe("finds every key of a bucket", () => {
+    const stream = bucketStream(hookBucket);
+
+    async function openBucket(name: string) {
+      const interrupted = new InterruptedBus(bus.nats, await jetstreamManager(bus.nats), quickClock);
+      const write = async (key: string, value: string) => {
+        const subject = keySubject(hookBucket, `${name}-${key}`);
+        const after = (await bus.readLast(stream, subject))?.seq ?? 0;
+        const message = { stream, subject, data: Buffer.from(value), after, id: `${name}-${key}-${value}` };
+        const outcome = await bus.publish({ ...message, giveUpAfterMs: 100_000 });
+        return outcome.kind === "stored" ? outcome.seq : expect.fail(outcome.kind);
+      };
+      const read = async (from: number) => {
+        const messages = await interrupted.readBucket(stream, from);
+        return Object.fromEntries(
+          messages.map(({ subject, data }) => [
+            subject.slice(subject.lastIndexOf("-") + 1),
+            Buffer.from(data).toString(),
+          ]),
+        );
+      };
+      return { interrupted, write, read };
+    }
+
+    test("also one that is replaced before it was read, and again when it is looked for", async () => {
+      const { interrupted, write, read } = await openBucket("replaced");
+      const from = await write("a", "1");
+      await write("b", "1");
+      const values = ["2", "3"];
+      interrupted.beforeRead = async () => {
+        const value = values.shift();
+        if (value !== undefined) await write("a", value);
+      };
+      expect(await read(from)).toEqual({ a: "3", b: "1" });
+    });
+
+    test("and ends although another is written all the time", async () => {
+      const { interrupted, write, read } = await openBucket("busy");
+      const from = await write("a", "1");
+      let count = 0;
+      interrupted.beforeRead = async () => {
+        await write("busy", String(count++));
+        if (count === 1) await write("a", "2");
+      };
+      expect(await read(from)).toMatchObject({ a: "2" });
+    });
   });
 
   // It is found stale after three seconds, and cut off two seconds later.
