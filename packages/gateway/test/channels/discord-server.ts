@@ -110,6 +110,15 @@ export class DiscordServer {
     for (const socket of this.#sockets.clients) socket.terminate();
   }
 
+  /** Reads nothing from the connections that are open now, until the result is called. */
+  pauseSockets(): () => void {
+    const sockets = [...this.#sockets.clients];
+    for (const socket of sockets) socket.pause();
+    return () => {
+      for (const socket of sockets) socket.resume();
+    };
+  }
+
   closeSockets(code: number): void {
     for (const socket of this.#sockets.clients) socket.close(code);
   }

@@ -420,6 +420,35 @@ describe("the connection", () => {
     expect(server.identifies).toHaveLength(1);
   });
 
+  test.each<[string, number, unknown]>([
+    ["a session that is gone, without saying whether it can be resumed", 9, null],
+    ["a greeting without data", 10, null],
+  ])("on which comes %s is made anew, and ends nothing else", async (_name, op, data) => {
+    const { server, messages, isConnected } = await openDiscord();
+    await isConnected();
+    server.send(op, data);
+    await expect.poll(() => server.resumes).toBe(1);
+    server.write("Are you there?");
+    await expect.poll(() => messages.map(({ text }) => text)).toEqual(["Are you there?"]);
+    expect(server.connections).toBe(1);
+  });
+
+  test("that is ordered to reconnect twice, and closed late, is made anew once", async () => {
+    const { server, messages, isConnected } = await openDiscord();
+    await isConnected();
+    // As long as Discord reads nothing, it does not confirm that the connection is closed. The library waits half a second.
+    const read = server.pauseSockets();
+    server.send(7, null);
+    server.send(7, null);
+    await new Promise((resolve) => setTimeout(resolve, 700));
+    expect(server.connections).toBe(1);
+    read();
+    await expect.poll(() => server.resumes).toBe(1);
+    server.write("Are you there?");
+    await expect.poll(() => messages.map(({ text }) => text)).toEqual(["Are you there?"]);
+    expect(server.connections).toBe(1);
+  });
+
   test("that is lost again and again leaves nothing behind, and a full disk does not end it", async () => {
     const warnings: string[] = [];
     const onWarning = ({ message }: Error) => void warnings.push(message);

@@ -1,12 +1,18 @@
 /**
  * Holds one connection to Discord's gateway, from the first byte to the last. The library speaks the protocol: heartbeats,
  * identification and resumption. When the connection is lost, the library's own attempt to connect again is kept from
- * running, because it knows no growing pauses and forgets the session when the network fails.
+ * running, because it knows no growing pauses, forgets the session when the network fails, and throws when it is told twice.
  */
-import { type GatewayDispatchPayload, GatewayIntentBits } from "@discordjs/core";
-import { type SessionInfo, WebSocketManager, WebSocketShardEvents } from "@discordjs/ws";
+import { type GatewayDispatchPayload, GatewayIntentBits, type RESTGetAPIGatewayBotResult } from "@discordjs/core";
+import {
+  CloseCodes,
+  DefaultWebSocketManagerOptions,
+  type SessionInfo,
+  WebSocketShard,
+  WebSocketShardDestroyRecovery,
+  WebSocketShardEvents,
+} from "@discordjs/ws";
 import { getErrorMessage } from "@tau/ai/internal";
-import type { DiscordApi } from "./discord-api.ts";
 
 /** Where a session of the gateway is kept, with which it is resumed. */
 interface DiscordSessionStore {
@@ -15,7 +21,7 @@ interface DiscordSessionStore {
 }
 
 interface ConnectionOptions {
-  readonly api: DiscordApi;
+  readonly gatewayInformation: RESTGetAPIGatewayBotResult;
   readonly token: string;
   readonly session: DiscordSessionStore;
   /** Resolves when the account may identify; rejects when the signal is aborted. */
@@ -43,55 +49,86 @@ const resumableCode = 4200;
 
 /** Resolves when the connection is over, or soon after the signal is aborted. Never rejects. */
 export async function holdConnection(options: ConnectionOptions): Promise<ConnectionEnd> {
-  const { api, token, session, signal } = options;
+  const { gatewayInformation, token, session, signal } = options;
   let isOver = false;
   let isOpen = false;
+  let keepsSession = false;
   let socketError: Error | undefined;
-  const manager = new WebSocketManager({
-    token,
-    rest: api.rest,
-    intents,
-    shardCount: 1,
-    // The library asks before it connects: it never gets further than this again.
-    retrieveSessionInfo: () => (isOver ? new Promise<null>(() => {}) : session.get()),
-    updateSessionInfo: (_shardId, info) => {
-      // A session outlives failures of the network, and the end of this process.
-      if (info !== null || !(socketError || signal.aborted)) session.set(info);
+  const shard = new WebSocketShard(
+    {
+      options: { ...DefaultWebSocketManagerOptions, gatewayInformation, token, intents, shardCount: 1 },
+      retrieveSessionInfo: () => session.get(),
+      updateSessionInfo: (_shardId, info) => {
+        if (info !== null || !keepsSession) session.set(info);
+      },
+      waitForIdentify: (_shardId, closed) => options.waitForIdentify(closed),
     },
-    buildIdentifyThrottler: () => ({ waitForIdentify: (_shardId, closed) => options.waitForIdentify(closed) }),
-  });
-  const close = () => void manager.destroy({ code: resumableCode });
+    0,
+  );
   return await new Promise((resolve) => {
     const end = (ended: ConnectionEnd) => {
       isOver = true;
       signal.removeEventListener("abort", onAbort);
       resolve(ended);
     };
+    const closeWith = shard.destroy.bind(shard);
+    let closing: Promise<void> | undefined;
+    // Once, however many orders to connect again come at a time, and without the library's attempt to do so.
+    shard.destroy = ({ code, recover, reason = "Discord's gateway did not answer." } = {}) => {
+      // A session outlives failures of the network, and the end of this process.
+      keepsSession ||= recover === WebSocketShardDestroyRecovery.Resume || socketError !== undefined || signal.aborted;
+      closing ??= closeWith({ code: code ?? (keepsSession ? resumableCode : CloseCodes.Normal), reason }).finally(() =>
+        end({ reason }),
+      );
+      return closing;
+    };
+    const close = (reason?: string) =>
+      void shard.destroy({
+        code: resumableCode,
+        recover: WebSocketShardDestroyRecovery.Resume,
+        ...(reason && { reason }),
+      });
+    catchFailures(shard, (error) => close(`The connection to Discord's gateway failed: ${getErrorMessage(error)}`));
     const onAbort = () => {
       // A socket that is not open yet is closed as soon as it is: the library cannot close it before.
       if (isOpen) close();
       end({ reason: "" });
     };
-    manager.on(WebSocketShardEvents.Hello, () => {
+    shard.on(WebSocketShardEvents.Hello, () => {
       isOpen = true;
       if (isOver) close();
     });
-    manager.on(WebSocketShardEvents.SocketError, (error) => void (socketError = error));
-    manager.on(WebSocketShardEvents.Closed, (code) => {
+    shard.on(WebSocketShardEvents.SocketError, (error) => void (socketError = error));
+    shard.on(WebSocketShardEvents.Closed, (code) => {
       const why = socketError ? `: ${getErrorMessage(socketError)}` : ` with the code ${code}.`;
       end({ code, reason: `Discord's gateway closed the connection${why}` });
     });
-    manager.on(WebSocketShardEvents.Ready, () => options.onReady(false));
-    manager.on(WebSocketShardEvents.Resumed, () => options.onReady(true));
-    manager.on(WebSocketShardEvents.Dispatch, (payload) => {
+    shard.on(WebSocketShardEvents.Ready, () => options.onReady(false));
+    shard.on(WebSocketShardEvents.Resumed, () => options.onReady(true));
+    shard.on(WebSocketShardEvents.Dispatch, (payload) => {
       if (!isOver) options.onDispatch(payload);
     });
     // What it reports closes the connection too.
-    manager.on(WebSocketShardEvents.Error, () => {});
+    shard.on(WebSocketShardEvents.Error, () => {});
     signal.addEventListener("abort", onAbort, { once: true });
     if (signal.aborted) return onAbort();
-    manager.connect().catch((error: unknown) => end({ reason: getErrorMessage(error) }));
+    shard.connect().catch((error: unknown) => end({ reason: getErrorMessage(error) }));
   });
+}
+
+/** Methods that the library calls without looking at how they end. */
+const detachedMethods = ["internalConnect", "onMessage", "onClose", "heartbeat"] as const;
+
+/** Reports what these methods throw: it would end the process, and a frame of Discord without data is enough. */
+function catchFailures(shard: WebSocketShard, onFailure: (error: unknown) => void): void {
+  const methods = shard as unknown as Record<
+    (typeof detachedMethods)[number],
+    (...args: unknown[]) => Promise<unknown>
+  >;
+  for (const name of detachedMethods) {
+    const method = methods[name].bind(shard);
+    methods[name] = (...args) => method(...args).catch(onFailure);
+  }
 }
 
 export const unknownToken =

@@ -79,7 +79,7 @@ function createConnect(options: RunOptions, position: DiscordPosition) {
     const receiving = receiver;
     const session = { get: () => position.getSession(), set: position.setSession.bind(position) };
     const end = await holdConnection({
-      api,
+      gatewayInformation: gateway.value,
       token,
       session,
       waitForIdentify,
