@@ -77,18 +77,17 @@ export async function holdConnection(options: ConnectionOptions): Promise<Connec
     shard.destroy = ({ code, recover, reason = "Discord's gateway did not answer." } = {}) => {
       // A session outlives failures of the network, and the end of this process.
       keepsSession ||= recover === WebSocketShardDestroyRecovery.Resume || socketError !== undefined || signal.aborted;
-      closing ??= closeWith({ code: code ?? (keepsSession ? resumableCode : CloseCodes.Normal), reason }).finally(() =>
-        end({ reason }),
+      closing ??= closeWith({ code: code ?? (keepsSession ? resumableCode : CloseCodes.Normal), reason }).then(
+        () => end({ reason }),
+        (error: unknown) => end({ reason: getErrorMessage(error) }),
       );
       return closing;
     };
-    const close = (reason?: string) =>
-      void shard.destroy({
-        code: resumableCode,
-        recover: WebSocketShardDestroyRecovery.Resume,
-        ...(reason && { reason }),
-      });
-    catchFailures(shard, (error) => close(`The connection to Discord's gateway failed: ${getErrorMessage(error)}`));
+    const close = () => void shard.destroy({ code: resumableCode, recover: WebSocketShardDestroyRecovery.Resume });
+    catchFailures(shard, (error) => {
+      end({ reason: `The connection to Discord's gateway failed: ${getErrorMessage(error)}` });
+      close();
+    });
     const onAbort = () => {
       // A socket that is not open yet is closed as soon as it is: the library cannot close it before.
       if (isOpen) close();
