@@ -55,8 +55,8 @@ function play(run: readonly Step[]): { events: SessionEvent[]; entries: SessionE
           events.push({ type: "toolcall_delta", messageId, toolCallId: id, toolName: "echo", delta: "{}" });
         }
         const usage = { inputTokens: 1, outputTokens: 1 };
-        events.push({ type: "message_end", messageId, stopReason: step.isCut ? "aborted" : "end_turn", usage });
         append({ type: "message", message: { role: "assistant", content: step.text } });
+        events.push({ type: "message_end", messageId, stopReason: step.isCut ? "aborted" : "end_turn", usage });
         for (const toolCallId of step.calls) {
           events.push({ type: "tool_execution_start", toolCallId, toolName: "echo", input: {}, messageId });
         }
@@ -173,13 +173,29 @@ describe("while a run goes on", () => {
     return reduceAll(events.slice(0, at + 1)).live;
   };
 
-  test("the answer grows delta by delta, and is gone when it has ended", () => {
+  test("the answer grows delta by delta, and is gone when it is in the log or has ended without", () => {
     expect(until("text_delta", 2).message).toMatchObject({ id: "m0", text: "Hello", calls: [] });
     expect(until("toolcall_delta", 3).message?.calls).toEqual([
       { id: "1", name: "echo", arguments: "{}{}" },
       { id: "2", name: "echo", arguments: "{}" },
     ]);
-    expect(until("message_end").message).toBeUndefined();
+    expect(until("entry_appended").message).toBeUndefined();
+    const lost = events.filter(({ type }) => type !== "entry_appended");
+    const end = lost.findIndex(({ type }) => type === "message_end");
+    expect(reduceAll(lost.slice(0, end)).live.message).toBeDefined();
+    expect(reduceAll(lost.slice(0, end + 1)).live.message).toBeUndefined();
+  });
+
+  test("an entry that is no answer leaves the answer that is arriving", () => {
+    const arriving = reduceAll(
+      events.slice(
+        0,
+        events.findIndex(({ type }) => type === "entry_appended"),
+      ),
+    );
+    const said = { type: "message", id: "u", parentId: null, timestamp: "", message: { role: "user", content: "x" } };
+    const next = reduce(arriving, { type: "entry_appended", entry: said as unknown as SessionEntry });
+    expect(next.live).toBe(arriving.live);
   });
 
   test("each end is of one call, also when two share an id", () => {

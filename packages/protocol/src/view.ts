@@ -35,7 +35,7 @@ export interface LogView {
 export interface LiveView {
   /** Undefined when the session is idle. */
   readonly run: { readonly model: string; readonly turnIndex: number } | undefined;
-  /** The answer that is arriving. */
+  /** The answer that is arriving, until it is in the log. */
   readonly message: LiveMessage | undefined;
   /** The calls of the model that are running, in the order they were started. */
   readonly tools: readonly LiveTool[];
@@ -116,9 +116,15 @@ export const viewFromEntries = (entries: readonly SessionEntry[]): View =>
   entries.reduce((view, entry) => reduce(view, { type: "entry_appended", entry }), emptyView);
 
 export function reduce(view: View, event: SessionEvent): View {
-  if (event.type === "entry_appended") return { ...view, log: appendEntry(view.log, event.entry) };
+  if (event.type === "entry_appended") return reduceEntry(view, event.entry);
   const live = reduceLive(view.live, event);
   return live === view.live ? view : { log: view.log, live };
+}
+
+/** An answer's entry comes before its `message_end`. Surfaces may draw in between, and must not draw the answer twice. */
+function reduceEntry({ log, live }: View, entry: SessionEntry): View {
+  const isAnswer = entry.type === "message" && entry.message.role === "assistant";
+  return { log: appendEntry(log, entry), live: isAnswer && live.message ? { ...live, message: undefined } : live };
 }
 
 /** Puts older entries of the shown branch before the window. Entries that do not end where the window begins are ignored. */

@@ -162,3 +162,22 @@ test("an answer has its id while it arrives, its calls are asked about, and fini
   expect(finished.at(-1)?.parts.at(-1)).toMatchObject({ state: "output-available", output: "a.txt" });
   expect(finished.at(-1)).toBe(toUIMessages(answered).at(-1));
 });
+
+test("an answer is shown once, whichever of its events has been drawn last", () => {
+  let view = begin(() => user("Hi"));
+  const events = [
+    { type: "agent_start", model: "m" },
+    { type: "message_start", messageId: "m1", role: "assistant", model: "m" },
+    { type: "text_delta", messageId: "m1", delta: "Hello.", index: 0 },
+    { type: "entry_appended", entry: assistant([{ type: "text", text: "Hello." }]) },
+    { type: "message_end", messageId: "m1" },
+    { type: "turn_end" },
+    { type: "agent_end", terminationReason: "no_tool_calls" },
+  ];
+  const shown = events.map((event) => {
+    view = reduce(view, event as SessionEvent);
+    const answers = toUIMessages(view).filter(({ role }) => role === "assistant");
+    return answers.flatMap(({ parts }) => parts.flatMap((part) => (part.type === "text" ? [part.text] : [])));
+  });
+  expect(shown).toEqual([[], [], ...Array.from({ length: 5 }, () => ["Hello."])]);
+});

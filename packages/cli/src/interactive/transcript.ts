@@ -12,7 +12,6 @@ import {
   getModelUse,
   getNestedCall,
   getWithdrawnId,
-  isFailedAnswer,
   type LiveView,
   type LogView,
   type MessageEntry,
@@ -72,8 +71,6 @@ export class Transcript extends Container {
   #commands: readonly ShellCommandBlock[] = [];
   /** The answer that is arriving. */
   #live: { id: string; block: AssistantBlock } | undefined;
-  /** The id of an answer that is in the log already, and may still be in the live view for a moment. */
-  #loggedId: string | undefined;
   /** The last answer that failed. While the run continues it may be asked for again, and what it said is replaced. */
   #failed: FailedAnswer | undefined;
   /**
@@ -120,7 +117,7 @@ export class Transcript extends Container {
 
   update({ log, live }: View): void {
     this.#leafId = log.leafId;
-    if (log.entries !== this.#entries) this.#takeEntries(log, live.message?.id);
+    if (log.entries !== this.#entries) this.#takeEntries(log);
     this.#takeLive(live);
     if (!live.run) this.#end();
   }
@@ -193,12 +190,11 @@ export class Transcript extends Container {
     this.#calls.clear();
     this.#commands = [];
     this.#live = undefined;
-    this.#loggedId = undefined;
     this.#failed = undefined;
     this.#repeated = undefined;
   }
 
-  #takeEntries(log: LogView, liveId: string | undefined): void {
+  #takeEntries(log: LogView): void {
     const { entries } = log;
     const last = this.#entries.at(-1);
     // By its id: a gateway sends entries again after a break.
@@ -218,7 +214,6 @@ export class Transcript extends Container {
       this.#firstId = fresh[0]?.id;
     }
     for (const entry of fresh) this.#addEntry(entry);
-    if (isAnswer(fresh.findLast(isConversation))) this.#loggedId = liveId;
     this.#entries = entries;
     if (remarks.length === 0) return;
     for (const component of [new Spacer(1), ...remarks]) this.addChild(component);
@@ -337,7 +332,6 @@ export class Transcript extends Container {
       if (!isBehind) block.setLive(getTexts(message));
     }
     this.#repeated = undefined;
-    this.#loggedId = this.#live?.id;
     this.#live = undefined;
     for (const part of message.content) {
       if (part.type === "toolCall") this.#calls.get(part.id, part.name).setInput(part.arguments);
@@ -377,7 +371,7 @@ export class Transcript extends Container {
   }
 
   #takeLive({ message, tools, approvals, denials }: LiveView): void {
-    if (message && message.id !== this.#loggedId) {
+    if (message) {
       if (this.#live?.id !== message.id) this.#live = undefined;
       const { block, isBehind } = this.#continueRepeated(getWords(message), message.calls.length === 0);
       this.#live = { id: message.id, block };
@@ -447,14 +441,3 @@ interface FailedAnswer {
 /** All that an answer says, in the order in which it arrives. */
 const getWords = ({ thinking, text }: { thinking: string; text: string }): string =>
   text === "" ? thinking : `${thinking}\0${text}`;
-
-/** Other entries, such as the state of an extension, may come between an answer and its end. */
-const isConversation = ({ type }: SessionEntry): boolean =>
-  type === "message" || type === "custom_message" || type === "compaction" || type === "branch_summary";
-
-/**
- * While nothing follows it in the conversation, the live view may still have it. After one that failed, it may have the
- * next attempt.
- */
-const isAnswer = (entry: SessionEntry | undefined): boolean =>
-  entry?.type === "message" && entry.message.role === "assistant" && !isFailedAnswer(entry);

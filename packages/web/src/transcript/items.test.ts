@@ -69,8 +69,8 @@ test("an answer that is complete keeps the keys that it had while it arrived, wi
   const live = { ...emptyView.live, message: { id: "m", model: "x", text: "a", thinking: "", calls } };
   const before = builder.build([], live);
   const entries = [answer({ type: "text", text: "a" }, call, { ...call })];
-  builder.takeLogged(entries[0]!.id, "m");
-  const after = builder.build(entries, live);
+  builder.takeLogged(entries[0]!.id);
+  const after = builder.build(entries, emptyView.live);
   expect(after.map(({ kind }) => kind)).toEqual(["answer", "call", "call"]);
   expect(after.map(({ key }) => key)).toEqual(before.map(({ key }) => key));
   expect(new Set(after.map(({ key }) => key)).size).toBe(3);

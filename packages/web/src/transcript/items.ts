@@ -41,18 +41,19 @@ export class ItemBuilder {
   readonly #byCall = new WeakMap<ToolCall, { outcome: Outcome; running: LiveTool | undefined; item: Item }>();
   /** The ids that answers had while they arrived, by their entries. An item keeps its key when its answer is complete. */
   readonly #liveIds = new Map<string, string>();
-  /** The live message that is in the log already. */
-  #loggedId: string | undefined;
+  /** The id of the answer that was arriving when the items were built last. */
+  #liveId: string | undefined;
   /** The last items of the log: most changes are of the answer that is arriving. */
   #log: { inputs: readonly unknown[]; items: readonly Item[] } = { inputs: [], items: [] };
 
-  /** The live message has become this entry. */
-  takeLogged(entryId: string, messageId: string): void {
-    this.#liveIds.set(entryId, messageId);
-    this.#loggedId = messageId;
+  /** The answer that was arriving has become this entry. One that was not built has no key to keep. */
+  takeLogged(entryId: string): void {
+    if (this.#liveId !== undefined) this.#liveIds.set(entryId, this.#liveId);
+    this.#liveId = undefined;
   }
 
   build(entries: readonly SessionEntry[], live: LiveView): Item[] {
+    this.#liveId = live.message?.id;
     const hasRun = live.run !== undefined;
     const inputs = [entries, live.tools, live.approvals, hasRun];
     if (inputs.some((input, index) => input !== this.#log.inputs[index])) {
@@ -61,7 +62,7 @@ export class ItemBuilder {
     // The entry says the same.
     const isTold = isFailedAnswer(entries.findLast(({ type }) => type === "message"));
     const shown = isTold && live.ended?.detail !== "write_failed" ? { ...live, error: undefined } : live;
-    return this.#log.items.concat(buildLive(shown, this.#loggedId));
+    return this.#log.items.concat(buildLive(shown));
   }
 
   #buildLog(entries: readonly SessionEntry[], live: LiveView): Item[] {
@@ -113,9 +114,9 @@ const toLiveKey = (messageId: string): string => `live:${messageId}`;
 /** Not by the call's id, which an answer may have twice. */
 const toCallKey = (key: string, index: number): string => `${key}:${index}`;
 
-function buildLive({ message, error, retry, compaction, ended }: LiveView, loggedId: string | undefined): Item[] {
+function buildLive({ message, error, retry, compaction, ended }: LiveView): Item[] {
   const items: Item[] = [];
-  if (message && message.id !== loggedId) {
+  if (message) {
     const key = toLiveKey(message.id);
     items.push({ key, kind: "live", message });
     for (const [index, { id, name, arguments: arriving }] of message.calls.entries()) {

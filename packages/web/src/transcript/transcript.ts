@@ -22,8 +22,7 @@ export class Transcript {
     this.#session = session;
     this.#stop = session.onEvent((event) => {
       if (event.type !== "entry_appended" || event.entry.type !== "message") return;
-      const live = session.view.live.message;
-      if (event.entry.message.role === "assistant" && live) this.#builder.takeLogged(event.entry.id, live.id);
+      if (event.entry.message.role === "assistant") this.#builder.takeLogged(event.entry.id);
     });
   }
 
