@@ -25,14 +25,15 @@ const longEvents: ReadonlySet<ExtensionEventName> = new Set([
   "context_with_system",
   "input",
   "message_end",
-  "session_before_fork",
-  "session_before_switch",
   "tool_call",
   "tool_result",
   "turn_end",
   "undo_request",
   "user_bash",
 ]);
+
+/** Asked when the session is left, which is no part of a run: stopping a run is no answer to them. */
+const leavingEvents: ReadonlySet<ExtensionEventName> = new Set(["session_before_fork", "session_before_switch"]);
 
 interface HandlerLimit {
   maxMs: number;
@@ -46,6 +47,7 @@ export function decideLimit(
   { answerMs, runSignal }: { answerMs: number; runSignal: AbortSignal | undefined },
 ): HandlerLimit {
   if (event.signal) return { maxMs: Infinity, signal: event.signal };
+  if (leavingEvents.has(event.type)) return { maxMs: answerMs, signal: undefined };
   // The end of a run that was stopped is reported like other events.
   const isStopped = event.type === "agent_end" && runSignal?.aborted === true;
   return longEvents.has(event.type) && !isStopped

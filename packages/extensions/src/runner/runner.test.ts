@@ -314,6 +314,25 @@ describe("ExtensionRunner", () => {
     runSignal = undefined;
   });
 
+  test.each(["session_before_switch", "session_before_fork"] as const)(
+    "stopping the run is no answer of a handler of %s: it is waited for, also if the run was stopped before",
+    async (type) => {
+      const stop = new AbortController();
+      runSignal = stop.signal;
+      const { runner } = await run((tau) => {
+        tau.on(type as "session_before_switch", async (_event, { ui }) => ({ cancel: await ui.confirm("Stay?", "") }));
+      });
+      const first = runner.emit({ type } as ExtensionEvent<"session_before_switch">);
+      stop.abort();
+      const second = runner.emit({ type } as ExtensionEvent<"session_before_switch">);
+      // What a stop decides, it decides before this.
+      await new Promise((resolve) => setImmediate(resolve));
+      answerAll();
+      expect(await Promise.all([first, second])).toEqual([{ cancel: true }, { cancel: true }]);
+      runSignal = undefined;
+    },
+  );
+
   test("gives up on a handler that never settles when the session ends", async () => {
     const { runner, clock, problems } = await run(
       (tau) => void tau.on("session_shutdown", () => new Promise(() => {})),

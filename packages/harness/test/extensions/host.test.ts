@@ -10,9 +10,8 @@ import { AuthStorage } from "@tau/config/auth";
 import { ModelRegistry } from "@tau/config/models";
 import { SettingsManager } from "@tau/config/settings";
 
-async function openHost(extensions: object) {
+async function openHost(extensions: object, model = scriptedModel([[text("One.")], [text("Two.")], [text("Three.")]])) {
   const directory = await realpath(await mkdtemp(join(tmpdir(), "tau-extensions-")));
-  const model = scriptedModel([[text("One.")], [text("Two.")], [text("Three.")]]);
   const host = createHost({
     agentDir: join(directory, "agent"),
     params: {
@@ -80,6 +79,31 @@ test("an extension cancels that its session is left", async () => {
   await host.get(sessionId).run("hi", {});
   expect(await host.execute(sessionId, { type: "new_session" })).toEqual({ sessionId, cancelled: true });
   expect(await host.execute(sessionId, { type: "clone" })).toEqual({ sessionId, cancelled: true });
+  expect(host.sessionIds).toEqual([sessionId]);
+});
+
+test("a person who is asked whether to leave may answer after the run was stopped", async () => {
+  let answer = (_isSure: boolean): void => {};
+  const isSure = new Promise<boolean>((resolve) => (answer = resolve));
+  let begin = (): void => {};
+  const hasBegun = new Promise<void>((resolve) => (begin = resolve));
+  const model = scriptedModel([]);
+  model.add(async (_context, { signal }) => {
+    begin();
+    await new Promise((resolve) => signal!.addEventListener("abort", resolve));
+    return [text("Never.")];
+  });
+  const factory: ExtensionFactory = (tau) =>
+    void tau.on("session_before_switch", async () => ({ cancel: !(await isSure) }));
+  const { host, sessionId } = await openHost({ factories: [factory] }, model);
+  const { session } = host.get(sessionId);
+  const running = host.get(sessionId).run("hi", {});
+  await hasBegun;
+  const left = host.execute(sessionId, { type: "new_session" });
+  await session.abort();
+  await running;
+  answer(false);
+  expect(await left).toEqual({ sessionId, cancelled: true });
   expect(host.sessionIds).toEqual([sessionId]);
 });
 
