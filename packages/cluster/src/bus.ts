@@ -195,6 +195,22 @@ export class Bus {
     }
   }
 
+  /**
+   * All messages of a subject from a number on. A snapshot that takes their place before they were read is read instead.
+   */
+  async *readSince(stream: string, subject: string, from: number): AsyncGenerator<StoredMessage> {
+    let next = from;
+    for (;;) {
+      const last = await this.retry(() => this.readLast(stream, subject));
+      if (!last || last.seq < next) return;
+      for await (const message of this.readRange(stream, subject, { from: next, to: last.seq, withData: true })) {
+        yield message;
+        next = message.seq + 1;
+      }
+      if (next > last.seq) return;
+    }
+  }
+
   /** Whether the leader of the stream has such a message. What a consumer says may come from a replica that is behind. */
   async #hasNext(stream: string, subject: string, { from, to }: { from: number; to: number }): Promise<boolean> {
     const query = { seq: from, next_by_subj: subject };

@@ -204,10 +204,7 @@ export class ChannelLog implements ClusterChannels {
   /** Reads what others have written. */
   async #catchUp(): Promise<void> {
     const { bus, membership } = this.#options;
-    const last = await bus.retry(() => bus.readLast(channelStream, channelSubject));
-    if (!last || last.seq <= this.#read.seq) return;
-    const range = { from: this.#read.seq + 1, to: last.seq, withData: true };
-    for await (const { seq, data } of bus.readRange(channelStream, channelSubject, range)) {
+    for await (const { seq, data } of bus.readSince(channelStream, channelSubject, this.#read.seq + 1)) {
       const message = JSON.parse(gunzipSync(data).toString("utf8")) as LogMessage;
       this.#read = { ...this.#read, seq };
       this.#take(message);

@@ -208,10 +208,7 @@ export class ClusterInbox implements ClusterInboxStore {
 
   async #read(sessionId: string, records: SessionRecords): Promise<void> {
     const { stream, subject } = place(sessionId);
-    const last = await this.#bus.retry(() => this.#bus.readLast(stream, subject));
-    if (!last) return;
-    const range = { from: records.lastSeq + 1, to: last.seq, withData: true };
-    for await (const { seq, data } of this.#bus.readRange(stream, subject, range)) {
+    for await (const { seq, data } of this.#bus.readSince(stream, subject, records.lastSeq + 1)) {
       const record = decode(data);
       take(records.table, record);
       records.lastSeq = seq;

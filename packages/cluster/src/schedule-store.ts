@@ -124,11 +124,8 @@ export class ClusterSchedules implements ScheduleStore {
   }
 
   async #read(): Promise<void> {
-    const { bus } = this.#options;
-    const last = await bus.retry(() => bus.readLast(place.stream, place.subject));
-    if (!last || last.seq <= this.#lastSeq) return;
-    const range = { from: this.#lastSeq + 1, to: last.seq, withData: true };
-    for await (const { seq, data } of bus.readRange(place.stream, place.subject, range)) this.#take(seq, decode(data));
+    const messages = this.#options.bus.readSince(place.stream, place.subject, this.#lastSeq + 1);
+    for await (const { seq, data } of messages) this.#take(seq, decode(data));
   }
 
   #take(seq: number, record: StoredRecord): void {

@@ -13,6 +13,13 @@ import { hasNats, type NatsServers, startNats } from "./nats-servers.ts";
 class FaultyBus extends Bus {
   loses: "nothing" | "request" | "answer" = "nothing";
   reads = 0;
+  /** Between looking where the messages end and reading them. */
+  beforeRead: () => Promise<void> = async () => undefined;
+
+  override async *readRange(...range: Parameters<Bus["readRange"]>) {
+    await this.beforeRead();
+    yield* super.readRange(...range);
+  }
 
   override async readLast(...place: Parameters<Bus["readLast"]>) {
     this.reads++;
@@ -106,6 +113,28 @@ describe.skipIf(!hasNats)("the inbox of a cluster", () => {
     }
     expect(await other.findRequest("k")).toMatchObject({ messageId: "a", state: "said" });
     expect(await other.findRequest("unknown")).toBeUndefined();
+  });
+
+  test("what waits is found also where a snapshot takes the place of all records while they are read", async () => {
+    const [inbox, message] = [new ClusterInbox({ bus, ids: systemIds, clock: systemClock }), create("snapshot")];
+    await inbox.accept({ ...message("a"), requestKey: "s" });
+    const interrupt = () => {
+      bus.beforeRead = async () => {
+        bus.beforeRead = async () => undefined;
+        // So many records that a snapshot takes their place.
+        for (let index = 0; index < 20; index++) {
+          await inbox.accept(message(`m${index}`));
+          await inbox.settle([`m${index}`], { kind: "injected" });
+        }
+      };
+    };
+    interrupt();
+    expect(await readAgain("snapshot")).toEqual(["a"]);
+    interrupt();
+    const other = new ClusterInbox({ bus, ids: systemIds, clock: systemClock });
+    expect(await other.listAll({ sessionId: "snapshot" })).toMatchObject([{ id: "a" }]);
+    interrupt();
+    expect(await other.findRequest("s")).toMatchObject({ messageId: "a" });
   });
 
   test("a request is accepted once, also if two nodes bring it to the one that runs the session", async () => {
