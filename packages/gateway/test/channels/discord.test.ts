@@ -518,6 +518,26 @@ describe("the connection", () => {
     expect(server.identifies).toHaveLength(2);
   });
 
+  test("whose history was not read yet when the process was killed is not resumed, and what was missed is read", async () => {
+    const { server, baseUrl, messages, isConnected, states, stored } = await openDiscord();
+    await isConnected();
+    server.write("1");
+    server.write(`<@${selfId}> 2`, { ...inGeneral, ...mention });
+    await expect.poll(() => messages.length).toBe(2);
+    server.chooseFault = ({ method, path }) =>
+      method === "GET" && path.endsWith(`/${directId}/messages`) ? { kind: "answer", status: 500 } : undefined;
+    server.cutSockets();
+    server.forgetSessions();
+    await expect.poll(() => states.at(-1)?.kind).not.toBe("connected");
+    server.write("missed");
+    await isConnected();
+    const id = server.write(`<@${selfId}> 3`, { ...inGeneral, ...mention });
+    await expect.poll(() => stored.text).toContain(id);
+    server.chooseFault = () => undefined;
+    const next = await openAccount({ baseUrl, stored: { ...stored } });
+    await expect.poll(() => next.messages.map(({ text }) => text)).toContain("missed");
+  });
+
   test("is resumed by the next process, from the last message that was kept", async () => {
     const keep = async ({ text }: IncomingMessage) => {
       if (text === "2") await new Promise(() => {});

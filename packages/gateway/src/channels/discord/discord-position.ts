@@ -23,6 +23,8 @@ export class DiscordPosition {
   /** The last dispatch that was received, of this session. */
   #seen = 0;
   readonly #handling = new Set<PositionMark>();
+  /** The session before whose beginning nothing is missing: the history was read, or another process had it. */
+  #completeId: string | undefined;
   /** The last message that was handled in each conversation. The one that was used last is the last. */
   readonly #lastMessages = new Map<string, string>();
   #isChanged = false;
@@ -34,7 +36,10 @@ export class DiscordPosition {
   async load(): Promise<void> {
     const stored = tryParseJson((await this.#storage?.read()) ?? "");
     if (!isRecord(stored)) return;
-    if (isSession(stored["session"])) this.setSession(stored["session"]);
+    if (isSession(stored["session"])) {
+      this.setSession(stored["session"]);
+      this.#completeId = stored["session"].sessionId;
+    }
     const last = stored["lastMessages"];
     for (const entry of Array.isArray(last) ? (last as unknown[]) : []) {
       if (Array.isArray(entry)) this.#lastMessages.set(String(entry[0]), String(entry[1]));
@@ -54,6 +59,12 @@ export class DiscordPosition {
   setSession(session: SessionInfo | null): void {
     if (session && session.sessionId !== this.#session?.sessionId) this.#seen = session.sequence;
     this.#session = session && isSession(session) ? session : null;
+    this.#isChanged = true;
+  }
+
+  /** Marks that everything is handled that was written before this session. Until then it is not resumed by another process. */
+  setComplete(sessionId: string | undefined): void {
+    this.#completeId = sessionId;
     this.#isChanged = true;
   }
 
@@ -109,7 +120,7 @@ export class DiscordPosition {
   }
 
   #toStored() {
-    const session = this.#session;
+    const session = this.#session?.sessionId === this.#completeId ? this.#session : null;
     const open = [...this.#handling].filter(({ sessionId }) => sessionId === session?.sessionId);
     const sequence = Math.min(this.#seen, ...open.map((mark) => mark.sequence - 1));
     return { session: session && { ...session, sequence }, lastMessages: [...this.#lastMessages] };

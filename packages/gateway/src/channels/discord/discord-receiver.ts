@@ -53,7 +53,7 @@ export class DiscordReceiver {
       case GatewayDispatchEvents.MessageCreate: {
         const mark = position.begin(payload.s);
         const message = payload.d;
-        return this.#queue(message.channel_id, async () => {
+        return void this.#queue(message.channel_id, async () => {
           const place = message.guild_id === undefined ? ({ kind: "direct" } as const) : undefined;
           if (await this.#takeMessage(message, place)) position.end(mark);
         });
@@ -68,10 +68,16 @@ export class DiscordReceiver {
   }
 
   /** Looks in the conversations for messages that were written while there was no session. */
-  catchUp(): void {
-    for (const [channelId, messageId] of this.#parts.position.listLastMessages()) {
-      this.#queue(channelId, () => this.#takeMissed(channelId, messageId));
-    }
+  async catchUp(): Promise<void> {
+    const { position, signal } = this.#parts;
+    const sessionId = position.getSession()?.sessionId;
+    const reads = position
+      .listLastMessages()
+      .map(([channelId, messageId]) => this.#queue(channelId, () => this.#takeMissed(channelId, messageId)));
+    await Promise.all(reads);
+    if (signal.aborted) return;
+    position.setComplete(sessionId);
+    void this.#savePosition();
   }
 
   /** Resolves when nothing is being taken any more. */
@@ -79,16 +85,13 @@ export class DiscordReceiver {
     await Promise.all([...this.#queues.values()].map((queue) => queue.whenIdle()));
   }
 
-  #queue(channelId: string, work: () => Promise<void>): void {
+  /** Resolves when the work is over. Never rejects. */
+  async #queue(channelId: string, work: () => Promise<void>): Promise<void> {
     const queue = this.#queues.get(channelId) ?? new SerialQueue();
     this.#queues.set(channelId, queue);
-    void this.#work(channelId, queue, work);
-  }
-
-  async #work(channelId: string, queue: SerialQueue, work: () => Promise<void>): Promise<void> {
     await queue.add(work).catch((error: unknown) => this.#report("A message", error));
     if (queue.isIdle) this.#queues.delete(channelId);
-    await this.#savePosition();
+    void this.#savePosition();
   }
 
   /** False: it is not handled, because the account was closed. */

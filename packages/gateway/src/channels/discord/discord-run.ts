@@ -85,7 +85,7 @@ function createConnect(options: RunOptions, position: DiscordPosition) {
       waitForIdentify,
       onReady: (isResumed) => {
         onConnected();
-        if (!isResumed) receiving.catchUp();
+        if (!isResumed) void receiving.catchUp();
       },
       onDispatch: (payload) => receiving.take(payload),
       signal,
