@@ -215,9 +215,10 @@ describe("ending early", () => {
   test("steering that interrupts aborts the turn and continues with the message, in the same prompt", async () => {
     const model = script([[text("one two three four five six")], [text("yes?")]], 1_000);
     const agent = new Agent({ initialState: { model } });
-    let ends = 0;
+    let [ends, hasSteered] = [0, false];
     agent.subscribe((event) => {
-      if (event.type === "message_update" && event.assistantMessageEvent.type === "text_delta" && ends === 0) {
+      if (event.type === "message_update" && event.assistantMessageEvent.type === "text_delta" && !hasSteered) {
+        hasSteered = true;
         agent.steer(user("wait!"), { interrupt: true });
       }
       if (event.type === "agent_end") ends++;
