@@ -195,9 +195,7 @@ export class Bus {
     }
   }
 
-  /**
-   * All messages of a subject from a number on. A snapshot that takes their place before they were read is read instead.
-   */
+  /** All messages of a subject from a number on. A snapshot that replaces them before they were read is read instead. */
   async *readSince(stream: string, subject: string, from: number): AsyncGenerator<StoredMessage> {
     let next = from;
     for (;;) {

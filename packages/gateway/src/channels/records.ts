@@ -242,7 +242,8 @@ export class ChannelTable {
         return;
       case "idle": {
         const conversation = this.#conversations.get(record.sessionId);
-        if ((record.sourceMessageId ?? conversation?.sourceMessageId) !== conversation?.sourceMessageId) return;
+        const { sourceMessageId = conversation?.sourceMessageId } = record;
+        if (sourceMessageId !== conversation?.sourceMessageId) return;
         if (conversation) this.#conversations.set(record.sessionId, { ...conversation, isExpecting: false });
         return this.#forgetAsked(record.sessionId);
       }

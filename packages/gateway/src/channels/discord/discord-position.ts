@@ -23,7 +23,7 @@ export class DiscordPosition {
   /** The last dispatch that was received, of this session. */
   #seen = 0;
   readonly #handling = new Set<PositionMark>();
-  /** The session before whose beginning nothing is missing: the history was read, or another process had it. */
+  /** The session before which nothing is left to read. No other is stored: whoever resumes a session reads no history. */
   #completeId: string | undefined;
   /** The last message that was handled in each conversation. The one that was used last is the last. */
   readonly #lastMessages = new Map<string, string>();
@@ -62,7 +62,7 @@ export class DiscordPosition {
     this.#isChanged = true;
   }
 
-  /** Marks that everything is handled that was written before this session. Until then it is not resumed by another process. */
+  /** Marks that everything is handled that was written before this session. */
   setComplete(sessionId: string | undefined): void {
     this.#completeId = sessionId;
     this.#isChanged = true;
